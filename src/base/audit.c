@@ -31,6 +31,7 @@
 /* A text of a line is cut at TEXT_MAX; JSON may write each of its bytes as six. */
 enum { MAC = 32, TEXT_MAX = 512, AUDIT_LINE = 8192, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
 #define LOG_NAME "rememberd.audit"
+#define MAC_MEMBER ",\"mac\":\"" /* texts in front of it have their quotes escaped */
 
 static struct {
     pthread_mutex_t lock;
@@ -93,7 +94,7 @@ static enum status chain_check(struct chain *c, str text, struct audit_line *out
 {
     struct json *v;
     uint8_t mac[MAC];
-    size_t at = str_find(text, S(",\"mac\":\""));
+    size_t at = str_find(text, S(MAC_MEMBER));
     if (json_parse(c->ctx, text, &v) != OK ||
         fields_read(c->ctx, audit_line_fields, v, true, out) != OK || at == text.n) {
         ctx_clear_failure(c->ctx);
@@ -109,24 +110,18 @@ static enum status chain_check(struct chain *c, str text, struct audit_line *out
     return OK;
 }
 
-static str line_of(struct chain *c, const struct audit_line *line, uint8_t mac[MAC])
+static str line_of(struct chain *c, struct audit_line line, uint8_t mac[MAC])
 {
-    struct buf b = buf_make(&c->ctx->arena, AUDIT_LINE);
+    struct arena *a = &c->ctx->arena;
+    struct buf b = buf_make(a, AUDIT_LINE);
     struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_member_int(&w, "no", c->no + 1);
-    json_key(&w, "at");
-    json_time(&w, clock_ms());
-    json_member_str(&w, "kind", line->kind);
-    json_member_str(&w, "by", line->by);
-    json_member_str(&w, "who", line->who);
-    json_member_str(&w, "what", line->what);
-    mac_of(c, buf_str(&b), mac);
-    json_member_str(&w, "mac", hex_of(&c->ctx->arena, mac, MAC));
-    json_close(&w, '}');
-    buf_add(&b, S("\n"));
-    assert(!b.full);
-    return buf_str(&b);
+    line.no = c->no + 1;
+    line.at = clock_ms();
+    fields_write(&w, audit_line_fields, &line);
+    assert(!b.full && !line.mac.n);
+    str body = str_sub(buf_str(&b), 0, str_find(buf_str(&b), S(MAC_MEMBER)));
+    mac_of(c, body, mac);
+    return str_printf(a, S_FMT MAC_MEMBER S_FMT "\"}\n", S_ARG(body), S_ARG(hex_of(a, mac, MAC)));
 }
 
 /* --- the end of the log --- */
@@ -235,7 +230,7 @@ static enum status append_line(struct chain *c, const struct audit_line *in, boo
     TRY(rotate(c));
     if (!c->no)
         c->no = !is_new;
-    *line = line_of(c, in, mac);
+    *line = line_of(c, *in, mac);
     TRY(write_file(c, path_of(c, LOG_NAME), O_APPEND, *line));
     memcpy(c->mac, mac, MAC);
     c->no++;
@@ -392,13 +387,11 @@ enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void
     struct reading r = {.c = &c, .see = see, .own = own};
     struct dirent **names = NULL;
     enum status taken = chain_take(&c, false, &is_new);
-    if (taken == NOT_FOUND) {
-        ctx_clear_failure(ctx);
+    if (soft_if(ctx, taken, NOT_FOUND))
         return fail(ctx, NOT_FOUND,
                     "there is no audit log in '%s': nothing was noted yet, or the log and its key "
                     "are gone",
                     folder);
-    }
     TRY(taken);
     TRY(read_end(&c, &r.end, r.mac, &r.has_end));
     int n = scandir(folder, &names, is_log, by_age);

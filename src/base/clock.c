@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 /*
  * Wall time (ms since 1970, UTC) dates what is stored and may jump. Monotonic time (us since boot)

@@ -2,7 +2,6 @@
 #include "base/ctx.h"
 
 #include <stdarg.h>
-#include <time.h>
 
 #include "base/clock.h"
 

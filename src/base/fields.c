@@ -156,11 +156,11 @@ static double clamped_number(const struct field *f, double v)
 /* A row with min and max both 0 has no limits: a table entry that names none is not "only 0". */
 static enum status check_number(struct ctx *ctx, const struct field *f, double *v)
 {
-    bool is_in_range = (f->min == 0 && f->max == 0) || (*v >= f->min && *v <= f->max);
-    if (!is_in_range && !f->clamps)
+    if ((f->min == 0 && f->max == 0) || (*v >= f->min && *v <= f->max))
+        return OK;
+    if (!f->clamps)
         return fail_field(ctx, f->name, "must be from %.15g to %.15g", f->min, f->max);
-    if (!is_in_range)
-        *v = clamped_number(f, *v);
+    *v = clamped_number(f, *v);
     return OK;
 }
 
@@ -268,11 +268,9 @@ enum status fields_read(struct ctx *ctx, const struct field *table, const struct
 {
     if (!object || object->type != JSON_OBJECT)
         return fail(ctx, BAD_INPUT, "a JSON object is expected");
-    if (strict) {
-        for (const struct json *m = object->first; m; m = m->next)
-            if (!row_of(table, json_name(m)))
-                return fail_field(ctx, str_c(&ctx->arena, json_name(m)), "is not a known field");
-    }
+    for (const struct json *m = strict ? object->first : NULL; m; m = m->next)
+        if (!row_of(table, json_name(m)))
+            return fail_field(ctx, str_c(&ctx->arena, json_name(m)), "is not a known field");
     fields_defaults(table, out);
     for (const struct field *row = table; row->name; row++) {
         struct field f = field_whole(row);

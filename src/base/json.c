@@ -125,6 +125,14 @@ static enum status read_string(struct reader *r, str *out, bool *is_decoded)
     return OK;
 }
 
+/* Whether the next byte is c, which is then behind p. */
+static bool take_byte(struct reader *r, char c)
+{
+    bool is_there = r->p < r->end && *r->p == c;
+    r->p += is_there;
+    return is_there;
+}
+
 static bool skip_digits(struct reader *r)
 {
     const char *from = r->p;
@@ -135,21 +143,14 @@ static bool skip_digits(struct reader *r)
 
 static enum status read_number(struct reader *r)
 {
-    if (*r->p == '-')
-        r->p++;
-    if (r->p < r->end && *r->p == '0')
-        r->p++;
-    else if (!skip_digits(r))
+    take_byte(r, '-');
+    if (!take_byte(r, '0') && !skip_digits(r))
         return fail_at(r, "a value is expected");
-    if (r->p < r->end && *r->p == '.') {
-        r->p++;
-        if (!skip_digits(r))
-            return fail_at(r, "digits are expected");
-    }
-    if (r->p < r->end && (*r->p == 'e' || *r->p == 'E')) {
-        r->p++;
-        if (r->p < r->end && (*r->p == '+' || *r->p == '-'))
-            r->p++;
+    if (take_byte(r, '.') && !skip_digits(r))
+        return fail_at(r, "digits are expected");
+    if (take_byte(r, 'e') || take_byte(r, 'E')) {
+        if (!take_byte(r, '+'))
+            take_byte(r, '-');
         if (!skip_digits(r))
             return fail_at(r, "digits are expected");
     }
@@ -219,10 +220,7 @@ static enum status read_key(struct reader *r, struct json *member)
         return fail_at(r, "a member's name is expected");
     TRY(read_string(r, (str *)(member + 1), &is_decoded));
     skip_space(r);
-    if (r->p >= r->end || *r->p != ':')
-        return fail_at(r, "':' is expected");
-    r->p++;
-    return OK;
+    return take_byte(r, ':') ? OK : fail_at(r, "':' is expected");
 }
 
 /* The members of an object or the elements of an array; p is at the bracket. depth goes down only
@@ -234,12 +232,7 @@ static enum status read_items(struct reader *r, struct json *v, char close)
         return fail_at(r, "nested too deep");
     r->p++;
     skip_space(r);
-    if (r->p < r->end && *r->p == close) {
-        r->p++;
-        r->depth--;
-        return OK;
-    }
-    for (;;) {
+    for (bool ends = take_byte(r, close); !ends; ends = *r->p++ == close) {
         struct json *item = NULL;
         skip_space(r);
         TRY(new_value(r, close == '}', &item));
@@ -252,8 +245,6 @@ static enum status read_items(struct reader *r, struct json *v, char close)
         skip_space(r);
         if (r->p >= r->end || (*r->p != ',' && *r->p != close))
             return fail_at(r, close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
-        if (*r->p++ == close)
-            break;
     }
     r->depth--;
     return OK;

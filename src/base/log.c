@@ -45,15 +45,10 @@ static void write_pairs(struct json_out *w, str pairs)
 {
     char key[64];
     while ((pairs = str_trim(pairs)).n) {
-        str name = str_cut(&pairs, '='), value;
-        bool is_quoted = false;
-        if (pairs.n && pairs.p[0] == '"') {
-            pairs = str_sub(pairs, 1, pairs.n);
-            value = str_cut(&pairs, '"');
-            is_quoted = true;
-        } else {
-            value = str_cut(&pairs, ' ');
-        }
+        str name = str_cut(&pairs, '=');
+        bool is_quoted = pairs.n && pairs.p[0] == '"';
+        pairs = str_sub(pairs, is_quoted, pairs.n);
+        str value = str_cut(&pairs, is_quoted ? '"' : ' ');
         snprintf(key, sizeof key, S_FMT, S_ARG(name));
         (!is_quoted && is_number(value) ? json_member_raw : json_member_str)(w, key, value);
     }

@@ -34,8 +34,6 @@
 #define NUM(S, M, ...) FIELD_(S, M, double, FIELD_NUM, #M, ##__VA_ARGS__)
 #define BOOL(S, M, ...) FIELD_(S, M, bool, FIELD_BOOL, #M, ##__VA_ARGS__)
 #define ENUM(S, M, ...) FIELD_(S, M, unsigned, FIELD_ENUM, #M, ##__VA_ARGS__) /* needs .one_of */
-#define SWITCH(S, M, ...)                                                                          \
-    FIELD_(S, M, bool, FIELD_SWITCH, #M, .one_of = on_off_names, ##__VA_ARGS__)
 #define TIME(S, M, ...) FIELD_(S, M, int64_t, FIELD_TIME, #M, ##__VA_ARGS__)
 #define JSON(S, M, ...) FIELD_(S, M, const struct json *, FIELD_JSON, #M, ##__VA_ARGS__)
 #define RAW(S, M, ...) FIELD_(S, M, str, FIELD_RAW, #M, ##__VA_ARGS__)
@@ -62,7 +60,6 @@
 #define MEMBER_NUM(M, ...) double M;
 #define MEMBER_BOOL(M, ...) bool M;
 #define MEMBER_ENUM(M, ...) unsigned M;
-#define MEMBER_SWITCH(M, ...) bool M;
 #define MEMBER_TIME(M, ...) int64_t M;
 #define MEMBER_JSON(M, ...) const struct json *M;
 #define MEMBER_RAW(M, ...) str M;

@@ -66,12 +66,9 @@ static void finish_line(struct sse *s, void (*got)(void *arg, str event, str dat
 void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str data), void *arg)
 {
     while (bytes.n) {
-        if (s->after_cr && bytes.p[0] == '\n') {
-            bytes = str_sub(bytes, 1, bytes.n);
-            s->after_cr = false;
-            continue;
-        }
         /* CR ends a line at once, and LF behind it may arrive with the next bytes. */
+        if (s->after_cr && bytes.p[0] == '\n')
+            bytes = str_sub(bytes, 1, bytes.n);
         s->after_cr = false;
         size_t n = 0;
         while (n < bytes.n && bytes.p[n] != '\n' && bytes.p[n] != '\r')

@@ -164,11 +164,9 @@ bool str_int(str s, int64_t *out)
 bool str_num(str s, double *out)
 {
     char c[320];
-    if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-'))
+    if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-') ||
+        !EVERY(i, s.n, char_is_one_of(s.p[i], "0123456789+-.eE")))
         return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!isdigit((unsigned char)s.p[i]) && !strchr("+-.eE", s.p[i]))
-            return false;
     memcpy(c, s.p, s.n);
     c[s.n] = 0;
     char *end;

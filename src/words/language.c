@@ -18,7 +18,7 @@
  * scripts tell their language at each word.
  */
 
-enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES = 2 };
+enum { READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES = 2 };
 
 /* Beside the bits of the languages: one such word proves none of them. */
 enum { WEAK_WORD = 1 << LANGUAGES };
@@ -314,9 +314,8 @@ static str consonants_of(struct arena *a, str w)
 static str arabic_stem(struct arena *a, str word)
 {
     str w = word;
-    for (size_t i = 0; i < w.n; i++)
-        if ((unsigned char)w.p[i] < 0x80 || (unsigned char)w.p[i] >= 0xE0)
-            return word; /* other letters are among them */
+    if (SOME(i, w.n, (unsigned char)w.p[i] < 0x80 || (unsigned char)w.p[i] >= 0xE0))
+        return word; /* other letters are among them */
     cut_one(&w, backs, sizeof backs / sizeof *backs, true);
     cut_one(&w, backs, sizeof backs / sizeof *backs, true);
     cut_one(&w, fronts, sizeof fronts / sizeof *fronts, false);

@@ -129,10 +129,8 @@ static void cover_cells(str run, struct cells *c, bool is_japanese)
         size_t bytes = c->v[i].script == HANGUL ? 0 : longest_of(covers[by], rest, false);
         size_t end = c->v[i].from + bytes, last = i;
         while (last < c->n && c->v[last].to <= end)
-            last++;
-        for (size_t k = i; bytes && k < last; k++)
-            c->v[k].is_covered = true;
-        i = bytes && last > i ? last - 1 : i;
+            c->v[last++].is_covered = true;
+        i = last > i ? last - 1 : i;
     }
 }
 
@@ -152,10 +150,7 @@ static const char empty_words[] =
 
 static bool is_empty_word(str word)
 {
-    for (str rest = str_of(empty_words); rest.n;)
-        if (str_eq(str_cut(&rest, ' '), word))
-            return true;
-    return false;
+    return longest_of(empty_words, word, false) == word.n;
 }
 
 /* The syllable without a final that belongs to an ending, and with its vowel as it was before an

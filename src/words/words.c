@@ -148,10 +148,9 @@ static void add_form(struct splitter *s, str stem)
     struct word w = s->out.v[s->out.n - 1];
     if (s->out.n == s->max || str_eq(w.stem, stem))
         return;
-    struct word *form = push_word(s, w.at, w.at + w.text.n);
     w.stem = stem;
     w.is_part = true;
-    *form = w;
+    ARENA_ADD(s->a, s->out.v, s->out.n, s->cap) = w;
 }
 
 /* The stem of the text's own language, and the parts of a compound. A text has them beside the

@@ -42,7 +42,8 @@ struct lamp {
 static const struct field lamp_fields[] = {
     {ENUM(struct lamp, colour), .one_of = kinds, .otherwise_str = "blue", .help = "its colour"},
     {ENUM(struct lamp, last), .one_of = kinds, .otherwise = COLOUR_COUNT, .empty = EMPTY_NULL},
-    {SWITCH(struct lamp, is_lit), .otherwise_str = "on"},
+    {FIELD_(struct lamp, is_lit, bool, FIELD_SWITCH, "is_lit"), .one_of = on_off_names,
+     .otherwise_str = "on"},
     {INT(struct lamp, level), .min = 1, .max = 9, .otherwise = 5},
     {0},
 };

@@ -174,9 +174,8 @@ str auth_own_key(const struct request *in)
 
 bool speaks_anthropic(const struct request *in)
 {
-    static const str path = S("/v1/messages");
-    bool is_below = in->path.n == path.n || (in->path.n > path.n && in->path.p[path.n] == '/');
-    return request_header(in, "anthropic-version").n || (str_starts(in->path, path) && is_below);
+    return request_header(in, "anthropic-version").n || str_is(in->path, "/v1/messages") ||
+           str_starts(in->path, S("/v1/messages/"));
 }
 
 bool speaks_ollama(const struct request *in)
@@ -461,9 +460,8 @@ enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity 
         if (!str_is(who->own.space, DEFAULT_SPACE) || who->spaces.n)
             return OK;
         TRY(auth_tokens(ctx, app, who, &tokens, &n));
-        for (size_t i = 0; i < n; i++)
-            if (!auth_reaches(who, tokens, n, tokens[i].pool.space))
-                return OK;
+        if (SOME(i, n, !auth_reaches(who, tokens, n, tokens[i].pool.space)))
+            return OK;
     }
     out->space = S("");
     return OK;

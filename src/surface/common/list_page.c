@@ -1,6 +1,7 @@
 /* list_page.c - the cursor of a list: a place as text, with a check that it is of this list. */
 #include "surface/common/list_page.h"
 
+#include <endian.h>
 #include <math.h>
 #include <sodium.h>
 
@@ -16,18 +17,13 @@
 static const char CURSOR_KIND[] = "rememberd list 1";
 enum { CHECK = 8, FIXED = CHECK + 16 };
 
-static void write_number(uint8_t *to, uint64_t v)
+/* Eight bytes from the machine's order into that of a cursor, or back. */
+static void copy_number(void *to, const void *from)
 {
-    for (int i = 0; i < 8; i++)
-        to[i] = (uint8_t)(v >> (8 * i));
-}
-
-static uint64_t read_number(const uint8_t *from)
-{
-    uint64_t v = 0;
-    for (int i = 7; i >= 0; i--)
-        v = v << 8 | from[i];
-    return v;
+    uint64_t v;
+    memcpy(&v, from, sizeof v);
+    v = htole64(v);
+    memcpy(to, &v, sizeof v);
 }
 
 static void check_of(str of, const uint8_t *place, size_t n, uint8_t out[static 16])
@@ -43,10 +39,8 @@ str cursor_write(struct ctx *ctx, str of, const struct list_place *last)
 {
     size_t n = FIXED + last->name.n;
     uint8_t *bytes = arena_alloc(&ctx->arena, n), check[16];
-    uint64_t value;
-    memcpy(&value, &last->value, sizeof value);
-    write_number(bytes + CHECK, value);
-    write_number(bytes + CHECK + 8, (uint64_t)last->row);
+    copy_number(bytes + CHECK, &last->value);
+    copy_number(bytes + CHECK + 8, &last->row);
     if (last->name.n)
         memcpy(bytes + FIXED, last->name.p, last->name.n);
     check_of(of, bytes + CHECK, n - CHECK, check);
@@ -58,14 +52,15 @@ enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *
 {
     uint8_t check[16];
     str text;
+    if (!cursor.n)
+        return OK;
     if (!base64url_read(&ctx->arena, cursor, &text) || text.n < FIXED)
         return fail_field(ctx, "cursor", "must be the next of a page of this list");
     const uint8_t *bytes = (const uint8_t *)text.p;
     check_of(of, bytes + CHECK, text.n - CHECK, check);
-    uint64_t value = read_number(bytes + CHECK);
-    struct list_place place = {.row = (int64_t)read_number(bytes + CHECK + 8),
-                               .name = str_sub(text, FIXED, text.n)};
-    memcpy(&place.value, &value, sizeof value);
+    struct list_place place = {.name = str_sub(text, FIXED, text.n)};
+    copy_number(&place.value, bytes + CHECK);
+    copy_number(&place.row, bytes + CHECK + 8);
     if (sodium_memcmp(bytes, check, CHECK) != 0 || !isfinite(place.value))
         return fail_field(ctx, "cursor",
                           "is of another list: the filters and the order must stay the same");

@@ -16,7 +16,8 @@ struct list_place {
 
 /* of names the list: its path, order and filters. A cursor of one list is refused by others. */
 str cursor_write(struct ctx *ctx, str of, const struct list_place *last);
-/* BAD_INPUT naming the field `cursor` when it was not made here, or for another list. */
+/* *out stays as it is where the cursor is "". BAD_INPUT naming the field `cursor` when it was not
+ * made here, or for another list. */
 MUST_USE enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *out);
 
 /* {"items": [...], "total", "next", "facets"}; a list names its items by a row of its own. */

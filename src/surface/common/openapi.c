@@ -201,11 +201,10 @@ static void write_failures(struct api *api, const struct surface *s, const struc
     int seen[STATUS_COUNT] = {r->words.code ? r->words.code : 200, r->words.code_too};
     size_t n = 2;
     for (enum status how = BAD_INPUT; how < STATUS_COUNT; how++) {
-        bool is_new = words[how] && may_fail(r, how);
-        int code = is_new ? failure_code(s, r, how) : 0;
-        for (size_t i = 0; i < n; i++)
-            is_new &= seen[i] != code;
-        if (!is_new)
+        if (!words[how] || !may_fail(r, how))
+            continue;
+        int code = failure_code(s, r, how);
+        if (SOME(i, n, seen[i] == code))
             continue;
         assert(n < STATUS_COUNT);
         seen[n++] = code;
@@ -252,12 +251,12 @@ static bool is_first_of_path(const struct surface *const *list, const struct rou
 }
 
 /* The first row of a path writes all rows of the path, also those of other surfaces. */
-static void write_path(struct api *api, const struct surface *const *list, const struct route *r)
+static void write_path(struct api *api, const struct route *r)
 {
-    if (!is_first_of_path(list, r))
+    if (!is_first_of_path(api->list, r))
         return;
     json_member_open(&api->w, r->path, '{');
-    for (const struct surface *const *s = list; *s; s++)
+    for (const struct surface *const *s = api->list; *s; s++)
         for (const struct route *same = (*s)->routes; same->method; same++)
             if (same->words.name && str_is(str_of(same->path), r->path))
                 write_operation(api, *s, same);
@@ -369,7 +368,7 @@ void surface_openapi(const struct surface *const *list, struct buf *b)
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *r = (*s)->routes; r->method; r++)
             if (r->words.name) /* others only pass on what a model's server defines */
-                write_path(&api, list, r);
+                write_path(&api, r);
     json_close(&api.w, '}');
     write_components(&api);
     json_close(&api.w, '}');

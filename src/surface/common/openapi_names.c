@@ -64,9 +64,7 @@ str api_operation_name(struct arena *a, const struct surface *const *list, const
         for (const struct route *o = (*other)->routes; o->method; o++) {
             if (o == r)
                 return name;
-            if (!o->words.name)
-                continue;
-            if (str_eq(name, plain_operation(a, *other, o)))
+            if (o->words.name && str_eq(name, plain_operation(a, *other, o)))
                 return camel_case(a, str_printf(a, S_FMT "_at%s", S_ARG(name), r->path), true);
         }
     assert(!"a route of the list");
@@ -115,13 +113,10 @@ static void add_schema(struct api_names *names, const struct field *table, enum 
  * their names. */
 static str schema_name(struct arena *a, str product, const char *function, const char *table)
 {
-    str stem = str_of(table), what = S("");
-    if (str_ends(stem, S("_in")))
-        what = S("_request");
-    else if (str_ends(stem, S("_out")))
-        what = S("_reply");
-    if (what.n)
-        stem = str_of(function);
+    str what = str_ends(str_of(table), S("_in"))    ? S("_request")
+               : str_ends(str_of(table), S("_out")) ? S("_reply")
+                                                    : S("");
+    str stem = str_of(what.n ? function : table);
     if (str_starts(stem, product))
         product = S("");
     return camel_case(

@@ -10,7 +10,7 @@
 /*
  * A front end such as a chat server shows one token for many people. This file finds out which of
  * them speaks. The setting user_from lists sources in order, and the first one that holds a name
- * decides; "all" stands for the list known_sources. A source with a hyphen is a header, another one
+ * decides; "all" stands for the list KNOWN_SOURCES. A source with a hyphen is a header, another one
  * is a member of a chat's body, given as a path.
  *
  * The name alone proves nothing: become_person asks whether the token may speak for that person
@@ -179,19 +179,10 @@ static enum status become_person(struct ctx *ctx, const struct person *p, struct
 }
 
 /* What "all" stands for. A name with a hyphen is a header, another one a member of the body. */
-static const char *const known_sources[] = {PERSON_HEADER,
-                                            "user",
-                                            "safety_identifier",
-                                            "metadata.user_id",
-                                            "litellm_metadata.user",
-                                            "X-OpenWebUI-User-Jwt",
-                                            "X-OpenWebUI-User-Id",
-                                            "X-OpenWebUI-User-Email",
-                                            "X-User-Id",
-                                            "X-User-Email",
-                                            "X-LiteLLM-Customer-Id",
-                                            "X-LiteLLM-End-User-Id",
-                                            NULL};
+#define KNOWN_SOURCES                                                                              \
+    PERSON_HEADER ",user,safety_identifier,metadata.user_id,litellm_metadata.user,"                \
+                  "X-OpenWebUI-User-Jwt,X-OpenWebUI-User-Id,X-OpenWebUI-User-Email,"               \
+                  "X-User-Id,X-User-Email,X-LiteLLM-Customer-Id,X-LiteLLM-End-User-Id"
 
 static enum status ask_source(struct ctx *ctx, const struct request *in, const struct json *body,
                               str source, struct person *out)
@@ -202,24 +193,23 @@ static enum status ask_source(struct ctx *ctx, const struct request *in, const s
     return body ? name_in_body(ctx, body, source, &out->name) : OK;
 }
 
-static enum status ask_known(struct ctx *ctx, const struct request *in, const struct json *body,
-                             struct person *out)
+/* The first one with a name. */
+static enum status ask_sources(struct ctx *ctx, const struct request *in, const struct json *body,
+                               str sources, struct person *out)
 {
-    for (const char *const *known = known_sources; *known && !out->name.n; known++)
-        TRY(ask_source(ctx, in, body, str_of(*known), out));
+    while (sources.n && !out->name.n) {
+        str source = str_trim(str_cut(&sources, ','));
+        TRY(str_is(source, "all") ? ask_sources(ctx, in, body, S(KNOWN_SOURCES), out)
+                                  : ask_source(ctx, in, body, source, out));
+    }
     return OK;
 }
 
 enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct json *body, struct identity *who)
 {
-    str sources = app->settings->user_from;
     struct person person = {0};
-    while (sources.n && !person.name.n) {
-        str source = str_trim(str_cut(&sources, ','));
-        TRY(str_is(source, "all") ? ask_known(ctx, in, body, &person)
-                                  : ask_source(ctx, in, body, source, &person));
-    }
+    TRY(ask_sources(ctx, in, body, app->settings->user_from, &person));
     return person.name.n ? become_person(ctx, &person, who) : OK;
 }
 
@@ -263,10 +253,9 @@ enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
     if (!only_reads(in))
         return fail(ctx, FORBIDDEN, "another user's memory can only be looked at");
     enum status s = engine_account(ctx, app->engine, user, &account);
-    if (s != OK)
-        return s == NOT_FOUND
-                   ? fail(ctx, NOT_FOUND, "there is no user '%.100s'", str_c(&ctx->arena, user))
-                   : s;
+    if (s == NOT_FOUND)
+        return fail(ctx, NOT_FOUND, "there is no user '%.100s'", str_c(&ctx->arena, user));
+    TRY(s);
     log_event(LOG_INFO, "access.look_as",
               "id=%s operator=" S_FMT " token=" S_FMT " user=\"" S_FMT "\" path=" S_FMT, ctx->id,
               S_ARG(who->own.user), S_ARG(who->token), S_ARG(account.id), S_ARG(in->path));

@@ -85,8 +85,7 @@ HANDLER(memory_change)
                      time_utc(&ctx->arena, mark.until, "%Y-%m-%dT%H:%M:%SZ"));
     }
     memory_tag(ctx, &m, out);
-    surface_memory_json(&m, &out->body);
-    return OK;
+    return reply_fields(out, memory_fields, &m);
 }
 
 /* --- many at once --- */

@@ -21,14 +21,12 @@ static HANDLER(erasure_list)
     struct list_page page = {0};
     struct certificate *v = NULL;
     size_t n;
-    if (a->cursor.n)
-        TRY(cursor_read(ctx, of, a->cursor, &place));
+    TRY(cursor_read(ctx, of, a->cursor, &place));
     TRY(engine_erasures(ctx, app->engine, pool, place.row, (size_t)a->limit + 1, &v, &n,
                         &page.total));
     if (n > (size_t)a->limit) {
         n = (size_t)a->limit;
-        const struct list_place last = {.row = v[n - 1].no};
-        page.next = cursor_write(ctx, of, &last);
+        page.next = cursor_write(ctx, of, &(struct list_place){.row = v[n - 1].no});
     }
     return list_reply(ctx, erasures_out_fields, &page, v, n, sizeof *v, out);
 }

@@ -167,14 +167,12 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
 enum status memories_behind(struct ctx *ctx, struct app *app, str of, str cursor,
                             struct memory_page_in *ask, struct memory_page *out, str *next)
 {
-    struct list_place place;
+    struct list_place place = {0};
+    TRY(cursor_read(ctx, of, cursor, &place));
     ask->counts = true;
-    if (cursor.n) {
-        TRY(cursor_read(ctx, of, cursor, &place));
-        ask->has_place = true;
-        ask->place_value = place.value;
-        ask->place_row = place.row;
-    }
+    ask->has_place = cursor.n > 0;
+    ask->place_value = place.value;
+    ask->place_row = place.row;
     TRY(engine_page(ctx, app->engine, ask, out));
     assert(out->n <= ask->limit && (out->n || !out->has_more));
     *next = S("");

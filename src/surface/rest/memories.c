@@ -44,20 +44,6 @@ static str why_closed(const struct memory *m, const struct memory *by)
 }
 
 /* The text at first is that of the first revision which has one. */
-static enum status first_content(struct ctx *ctx, const struct history_item *item, str *out)
-{
-    *out = item->memory.content;
-    for (size_t i = 0; i < item->n; i++) {
-        struct json *old;
-        TRY(json_parse(ctx, item->v[i].old, &old));
-        if (json_get(old, "content")) {
-            *out = json_string(json_get(old, "content"));
-            return OK;
-        }
-    }
-    return OK;
-}
-
 static enum status add_events(struct ctx *ctx, const struct history_item *all, size_t n, size_t at,
                               struct events *out)
 {
@@ -65,17 +51,20 @@ static enum status add_events(struct ctx *ctx, const struct history_item *all, s
     const struct history_item *item = &all[at];
     const struct memory *m = &item->memory;
     struct arena *a = &ctx->arena;
-    struct change_event created = {.event = S("created"), .id = m->id, .at = m->created};
-    TRY(first_content(ctx, item, &created.content));
+    const struct change_event created = {.event = S("created"), .id = m->id, .at = m->created};
+    const struct json *text = NULL;
+    size_t first = out->n;
     ARENA_ADD(a, out->v, out->n, out->cap) = created;
     for (size_t i = 0; i < item->n; i++) {
         struct json *old;
         TRY(json_parse(ctx, item->v[i].old, &old));
+        text = text ?: json_get(old, "content");
         ARENA_ADD(a, out->v, out->n, out->cap) = (struct change_event){.event = S("edited"),
                                                                        .id = m->id,
                                                                        .at = item->v[i].at,
                                                                        .before = old};
     }
+    out->v[first].content = text ? json_string(text) : m->content;
     if (m->valid_to)
         ARENA_ADD(a, out->v, out->n, out->cap) =
             (struct change_event){.event = why_closed(m, find_item(all, n, m->superseded_by)),
@@ -110,9 +99,8 @@ static HANDLER(memory_history)
     for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
     sort_events(&events);
-    TRY(json_list(ctx, change_event_fields, events.v, events.n, sizeof *events.v, &shape.items));
     shape.total = (int64_t)events.n;
-    return reply_fields(out, history_out_fields, &shape);
+    return list_reply(ctx, history_out_fields, &shape, events.v, events.n, sizeof *events.v, out);
 }
 
 /*
@@ -205,8 +193,7 @@ static HANDLER(memory_add)
     m.origin = ORIGIN_API;
     TRY(engine_add(ctx, app->engine, in->who.pool, &m));
     out->code = 201;
-    surface_memory_json(&m, &out->body);
-    return OK;
+    return reply_fields(out, memory_fields, &m);
 }
 
 static HANDLER(memory_get)
@@ -214,8 +201,7 @@ static HANDLER(memory_get)
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     memory_tag(ctx, &m, out);
-    surface_memory_json(&m, &out->body);
-    return OK;
+    return reply_fields(out, memory_fields, &m);
 }
 
 /* The id may be of a memory, a message or a conversation. erased counts what is gone; barred counts

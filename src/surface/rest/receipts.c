@@ -60,12 +60,10 @@ enum status receipts_page(struct ctx *ctx, struct app *app, const struct field *
                           struct receipts_in *in, str of, str cursor, struct list_page *out)
 {
     struct receipts_out found;
-    struct list_place place;
-    if (cursor.n) {
-        TRY(cursor_read(ctx, of, cursor, &place));
-        in->at = (int64_t)place.value;
-        in->no = place.row;
-    }
+    struct list_place place = {0};
+    TRY(cursor_read(ctx, of, cursor, &place));
+    in->at = (int64_t)place.value;
+    in->no = place.row;
     TRY(engine_receipts(ctx, app->engine, in, &found));
     struct receipt_item *items = NEW_N(&ctx->arena, struct receipt_item, found.n + 1);
     for (size_t i = 0; i < found.n; i++)

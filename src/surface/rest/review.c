@@ -1,6 +1,6 @@
 /* review.c - memories held back because they instruct a model: listed, allowed or forgotten. */
 #include "surface/common/error_body.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * Texts that read as instructions to a model are kept but not given to chats, so that a web page or
@@ -27,8 +27,7 @@ static FIELDS(review, (STR, id, .help = "id of the message or memory"),
 SHAPE(review_in,
       (ENUM_OF, state, enum review_state, .otherwise_str = "held", .one_of = review_states,
        .help = "held: quarantined until a decision; allowed: may be inserted"),
-      (INT, limit, .otherwise = 50, .min = 1, .max = 500, .help = "most results"),
-      (INT, offset, .max = 1e9, .help = "results to skip"));
+      LIST_LIMIT, (INT, offset, .max = 1e9, .help = "results to skip"));
 
 SHAPE(review_out, (JSON, held, .inside = review_fields, .help = "quarantined last first"),
       (INT, total, .help = "how many there are"));

@@ -40,8 +40,7 @@ static HANDLER(session_messages)
     str of = str_printf(&ctx->arena, "session messages %s " S_FMT " " S_FMT "/" S_FMT,
                         order_names[l->order], S_ARG(session.id), S_ARG(ask.pool.user),
                         S_ARG(ask.pool.space));
-    if (l->cursor.n)
-        TRY(cursor_read(ctx, of, l->cursor, &place));
+    TRY(cursor_read(ctx, of, l->cursor, &place));
     ask.session = session.id;
     ask.from = (int64_t)place.value;
     TRY(engine_session_page(ctx, app->engine, &ask, &v, &n, &has_more));

@@ -41,10 +41,10 @@ SHAPE(stats_out,
       (OBJECT, all, struct counts_out, .inside = counts_out_fields,
        .help = "counted since the space exists"));
 
-static int64_t sum_of(const int64_t *n, size_t count)
+static int64_t sum_of(const char *const *names, const int64_t *n)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; names[i]; i++)
         sum += n[i];
     return sum;
 }
@@ -52,7 +52,7 @@ static int64_t sum_of(const int64_t *n, size_t count)
 static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
 {
     return (struct counts_out){
-        .memories_added = sum_of(s->n + DAY_ADDED, TYPE_COUNT),
+        .memories_added = sum_of(type_names, s->n + DAY_ADDED),
         .added_by_type = json_counts(ctx, type_names, s->n + DAY_ADDED, false)->source,
         .memories_forgotten = s->n[DAY_FORGOTTEN],
         .memories_expired = s->n[DAY_EXPIRED],
@@ -154,10 +154,7 @@ static struct period_out period_of(struct ctx *ctx, const struct period *p, enum
     }
     if (!row->parts)
         return out;
-    size_t n = 0;
-    while (row->parts[n])
-        n++;
-    out.total = sum_of(p->sums.n + row->stat, n);
+    out.total = sum_of(row->parts, p->sums.n + row->stat);
     out.parts = json_counts(ctx, row->parts, p->sums.n + row->stat, false)->source;
     return out;
 }
@@ -218,8 +215,7 @@ static HANDLER(space_list)
     TRY(auth_pools(ctx, app, &in->who, &pools));
     TRY(engine_agents(ctx, app->engine, in->who.pool.user, &all, &n));
     str of = str_printf(&ctx->arena, "spaces " S_FMT, S_ARG(in->who.pool.user));
-    if (l->cursor.n)
-        TRY(cursor_read(ctx, of, l->cursor, &place));
+    TRY(cursor_read(ctx, of, l->cursor, &place));
     struct space_out *items = NEW_N(&ctx->arena, struct space_out, n + 1);
     for (size_t i = 0; i < n; i++) {
         str space = all[i].pool.pool.space;

@@ -55,21 +55,16 @@ SHAPE(tokens_in, (STR, user, .max = 1000, .help = "only this user's"),
       (BOOL, ended, .help = "include revoked and expired ones"), LIST_CURSOR, LIST_LIMIT);
 LIST_PAGE(tokens_out, token_out_fields, "newest first");
 
-static str name_list(struct ctx *ctx, const struct tokens_in *a)
-{
-    return str_printf(&ctx->arena, "tokens\n" S_FMT "\n%d", S_ARG(a->user), a->ended);
-}
-
 /* Newest first, and of one moment by id: the order of the store. */
 static HANDLER(token_list)
 {
     const struct tokens_in *a = in->in;
+    str of = str_printf(&ctx->arena, "tokens\n" S_FMT "\n%d", S_ARG(a->user), a->ended);
     struct list_place place = {0};
     struct list_page page = {0};
     struct token *v, *last = NULL;
     size_t have, n = 0;
-    if (a->cursor.n)
-        TRY(cursor_read(ctx, name_list(ctx, a), a->cursor, &place));
+    TRY(cursor_read(ctx, of, a->cursor, &place));
     TRY(tokens_of(ctx, app, &in->who, &v, &have));
     struct token_out *items = NEW_N(&ctx->arena, struct token_out, (size_t)a->limit);
     for (size_t i = 0; i < have; i++) {
@@ -86,7 +81,7 @@ static HANDLER(token_list)
         } else if (!page.next.n) {
             assert(last && n == (size_t)a->limit);
             const struct list_place end = {.value = (double)last->created, .name = last->id};
-            page.next = cursor_write(ctx, name_list(ctx, a), &end);
+            page.next = cursor_write(ctx, of, &end);
         }
     }
     return list_reply(ctx, tokens_out_fields, &page, items, n, sizeof *items, out);

@@ -29,31 +29,26 @@ SHAPE(users_in,
 
 LIST_PAGE(users_out, account_fields, "by id");
 
-static str name_list(struct ctx *ctx, const struct users_in *a)
-{
-    return str_printf(&ctx->arena, "users\n" S_FMT "\n" S_FMT, S_ARG(a->contains), S_ARG(a->owner));
-}
-
 /* One more than a page is read, to know whether there is another one. */
 static HANDLER(user_list)
 {
     const struct users_in *a = in->in;
+    str of =
+        str_printf(&ctx->arena, "users\n" S_FMT "\n" S_FMT, S_ARG(a->contains), S_ARG(a->owner));
     struct account_filter f = {.contains = a->contains,
                                .owner = a->owner,
                                .limit = (size_t)a->limit + 1};
     struct list_page page = {0};
-    struct list_place place;
+    struct list_place place = {0};
     struct account *v;
     size_t n;
-    if (a->cursor.n) {
-        TRY(cursor_read(ctx, name_list(ctx, a), a->cursor, &place));
-        f.after = place.name;
-    }
+    TRY(cursor_read(ctx, of, a->cursor, &place));
+    f.after = place.name;
     TRY(engine_accounts(ctx, app->engine, &f, &v, &n, &page.total));
     assert(n <= f.limit);
     if (n > (size_t)a->limit) {
         n = (size_t)a->limit;
-        page.next = cursor_write(ctx, name_list(ctx, a), &(struct list_place){.name = v[n - 1].id});
+        page.next = cursor_write(ctx, of, &(struct list_place){.name = v[n - 1].id});
     }
     return list_reply(ctx, users_out_fields, &page, v, n, sizeof *v, out);
 }
