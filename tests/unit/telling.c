@@ -69,13 +69,13 @@ static void check_given(struct ctx *ctx, const char *file, int of, int least, in
     CHECK(other.of == of && other.verdicts[true] <= most);
 }
 
-/* Heads of messages ("Make it shorter:") by three writers who are not in the fit. Those of the
- * first two are rare wordings on purpose, of the last half are daily ones. A list of verbs found 11
- * and 18, and took 11 and 2 (trial 103). */
+/* Heads of messages ("Make it shorter:") by four writers who are not in the fit. Those of the first
+ * two are rare wordings on purpose, of the others daily ones. A list of verbs found 11 of the 220, and
+ * took 11 others for such heads (trial 103). */
 TEST(a_text_that_is_given_to_be_worked_on_is_not_its_writers)
 {
-    check_given(ctx, "given-kept.json", 220, 92, 19);
-    check_given(ctx, "given-fresh.json", 120, 83, 2);
+    check_given(ctx, "given-kept.json", 220, 102, 21);
+    check_given(ctx, "given-fresh.json", 240, 176, 2);
 }
 
 static int reads_personal(void *own, str text)
