@@ -70,8 +70,8 @@ static void check_given(struct ctx *ctx, const char *file, int of, int least, in
 }
 
 /* Heads of messages ("Make it shorter:") by four writers who are not in the fit. Those of the first
- * two are rare wordings on purpose, of the others daily ones. A list of verbs found 11 of the 220, and
- * took 11 others for such heads (trial 103). */
+ * two are rare wordings on purpose, of the others daily ones. A list of verbs found 11 of the 220,
+ * and took 11 others for such heads (trial 103). */
 TEST(a_text_that_is_given_to_be_worked_on_is_not_its_writers)
 {
     check_given(ctx, "given-kept.json", 220, 102, 21);

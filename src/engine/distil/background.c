@@ -168,10 +168,10 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     s.reason = reason_to_wait(ctx, e);
     s.available = !s.reason.n;
     if (s.available && s.signals.error.n)
-        s.reason = str_printf(&ctx->arena, S_FMT "; %s", S_ARG(s.signals.error),
-                              s.signals.dead == s.signals.sessions
-                                  ? "given up until a sync is requested"
-                                  : "retried within the hour");
+        s.reason =
+            str_printf(&ctx->arena, S_FMT "; %s", S_ARG(s.signals.error),
+                       s.signals.dead == s.signals.sessions ? "given up until a sync is requested"
+                                                            : "retried within the hour");
     *out = s;
     return OK;
 }
