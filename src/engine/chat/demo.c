@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "engine/chat/turn.h"
+#include "engine/recall/quotable.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/block_strip.h"
 #include "engine/text/utterance.h"
@@ -26,9 +27,8 @@ static bool share_a_word(struct words a, struct words b)
 /* Whether a statement is remembered, or why not, as a sentence; "" for a question. */
 static str noted_of(struct arena *a, str question, const struct turn_out *turn)
 {
-    bool asks = str_find(question, S("?")) < question.n;
-    if (asks || turn->forgot.n ||
-        !utterance_statements(a, utterance_own_words(a, question), true).n)
+    const struct message said = {.role = S("user"), .text = question};
+    if (str_find(question, S("?")) < question.n || turn->forgot.n || !quotable_of(a, &said).text.n)
         return turn->forgot;
     if (turn->helper.n || (turn->mode != MODE_FULL && turn->mode != MODE_AFTER))
         return S("I will not keep this: memory is off for this chat.");

@@ -18,8 +18,8 @@ static const double telling = -2, surely_given = 2;
  * Removed in one pass: code fences, text between tags, quotes of QUOTE_WORDS words and more, what
  * stands between rules ("---"), quoted lines (">"), mails from their greeting to their signature,
  * and examples of a prompt. When nothing was removed, a head that asks for work on a text, as
- * weights judge it, goes with that text. A page of many lines keeps
- * only what introduces it and what follows it. What is left is what the writer said.
+ * weights judge it, goes with that text. A page of many lines keeps only what introduces it and
+ * what follows it. What is left is what the writer said.
  */
 
 static str rest_from(str text, size_t at)
@@ -191,7 +191,7 @@ static size_t behind_line(struct arena *a, str text, size_t at)
 size_t text_behind_head(str text)
 {
     static const char *const ends[] = {". ", "! ", "? ", ": ", "\uFF1A"};
-    enum { COLON = 3 };
+    enum { COLON = 3 }; /* from there on; the end that comes first counts */
     str line = line_at(text, 0), said = str_trim(line);
     size_t to = line.n;
     bool is_head =
