@@ -156,13 +156,6 @@ void erasing_count(struct db *db, struct erasing *out)
     db->erasing = out;
 }
 
-const char *erasing_what(const struct forget *what)
-{
-    if (what->everything)
-        return what->all_spaces ? "user" : "space";
-    return what->session.n ? "session" : what->memories ? "memories" : "id";
-}
-
 enum status erasing_names(struct ctx *ctx, struct erasing *e, const struct erasure_names *names)
 {
     for (size_t i = 0; i < names->n; i++) {
@@ -256,30 +249,18 @@ enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind)
     return erasing_end(ctx, &e);
 }
 
-enum status erasure_bar(struct ctx *ctx, struct db *db, struct pool_ref pool,
-                        const struct undo_mark *undo, str bar)
-{
-    const struct erasing_in in = {.pool = pool, .what = "bar", .undo = undo, .bar = bar};
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
-    return erasing_end(ctx, &e);
-}
-
 /* --- the operations of the face --- */
 
 static enum status is_there(struct ctx *ctx, struct db *db, int64_t pool,
                             const struct erased_ask *ask, bool *out)
 {
-    doc_id no = 0;
-    *out = false;
-    if (ask->session)
-        TRY(session_find(ctx, db, pool, ask->session->id, &no));
-    if (ask->message)
-        TRY(message_find(ctx, db, pool, ask->message->id, &no));
+    int64_t no;
+    if (ask->memory)
+        return SQL_ANY(ctx, db, out, SQL_MEMORY_BY_ID, pool, ask->memory->id);
+    TRY(ask->message ? message_find(ctx, db, pool, ask->message->id, &no)
+                     : session_find(ctx, db, pool, ask->session->id, &no));
     *out = no != 0;
-    if (!ask->memory)
-        return OK;
-    return SQL_ANY(ctx, db, out, SQL_MEMORY_BY_ID, pool, ask->memory->id);
+    return OK;
 }
 
 static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_key *key,

@@ -51,8 +51,6 @@ MUST_USE enum status erasing_begin(struct ctx *ctx, struct db *db, const struct 
                                    struct erasing *out);
 /* The hashes of what is forgotten as a whole; rows follow with erasing_memory and the other. */
 MUST_USE enum status erasing_scope(struct ctx *ctx, struct erasing *e, const struct forget *what);
-/* What a call is about, for erasing_in.what. */
-const char *erasing_what(const struct forget *what);
 /* Nothing when nothing is being noted. */
 MUST_USE enum status erasing_memory(struct ctx *ctx, struct db *db, const struct memory *m);
 MUST_USE enum status erasing_message(struct ctx *ctx, struct db *db, const struct message *m);
@@ -66,7 +64,3 @@ MUST_USE enum status erasure_undone(struct ctx *ctx, struct db *db, str undo);
 
 /* What the rows behind a number say counts no more. */
 MUST_USE enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind);
-
-/* A row for a bar: bar is its words. */
-MUST_USE enum status erasure_bar(struct ctx *ctx, struct db *db, struct pool_ref pool,
-                                 const struct undo_mark *undo, str bar);

@@ -19,21 +19,12 @@
  * and a result that names an old one is refused.
  */
 
-/* Runs a statement on all signals of a session. */
-static enum status run_range(struct ctx *ctx, struct db *db, enum sql which,
-                             struct session_ref session)
-{
-    return SQL_DO(ctx, db, which, session.pool, session_first(session.no),
-                  session_last(session.no));
-}
+/* Runs a statement on the signals of a session; what else it takes is bound behind these. */
+#define DO_IN_SESSION(ctx, db, which, session, ...)                                                \
+    SQL_DO(ctx, db, which, (session).pool, session_first((session).no),                            \
+           session_last((session).no) __VA_OPT__(, ) __VA_ARGS__)
 
 /* --- what the writer does with a bundle --- */
-
-enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc, int64_t now)
-{
-    assert(!doc_is_memory(doc));
-    return SQL_LATER(ctx, db, SQL_SIGNAL_ADD, pool, doc, now);
-}
 
 /* A new message is a sign that the user is there: other sessions of the pool are distilled now,
  * while they can still help. Not when the wait is long on purpose (over a day). */
@@ -53,12 +44,6 @@ enum status session_claim(struct ctx *ctx, struct db *db, int64_t session, int64
     return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session, until, db->hold ? db->hold->mark : 0);
 }
 
-enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
-                               bool *out)
-{
-    return SQL_ANY(ctx, db, out, SQL_WAITING_CLAIMED, session.pool, session.no, clock_ms());
-}
-
 /* A crash is noticed by the lock behind the mark, which the system drops when the process ends.
  * Another process that is alive keeps its claims. */
 enum status claims_free(struct ctx *ctx, struct db *db)
@@ -74,19 +59,12 @@ enum status claims_free(struct ctx *ctx, struct db *db)
     return OK;
 }
 
-static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
-                               int64_t no)
-{
-    return SQL_DO(ctx, db, SQL_SIGNAL_DONE, session.pool, session_first(session.no),
-                  session_last(session.no), no);
-}
-
 /* A forgotten message has lost its signal, and what was made of it must not be written. */
 enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
                               const int64_t *no, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        TRY(signal_done(ctx, db, session, no[i]));
+        TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_DONE, session, no[i]));
         if (db_changes(db) != 1)
             return fail(ctx, CONFLICT, "a pending turn was forgotten or distilled meanwhile");
     }
@@ -98,7 +76,7 @@ enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref
 
 enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref session)
 {
-    TRY(run_range(ctx, db, SQL_SIGNAL_DELETE, session));
+    TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_DELETE, session));
     return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
 }
 
@@ -106,22 +84,21 @@ enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref ses
 static enum status wait_again(struct ctx *ctx, struct db *db, struct session_ref session)
 {
     int64_t now = clock_ms();
-    TRY(SQL_DO(ctx, db, SQL_SIGNAL_ADD_ALL, session.pool, session_first(session.no),
-               session_last(session.no), now));
+    TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_ADD_ALL, session, now));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, now));
     return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, now);
 }
 
 enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session, bool all)
 {
-    TRY(all ? wait_again(ctx, db, session) : run_range(ctx, db, SQL_SIGNAL_RENEW, session));
+    TRY(all ? wait_again(ctx, db, session) : DO_IN_SESSION(ctx, db, SQL_SIGNAL_RENEW, session));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
     return SQL_LATER(ctx, db, SQL_WAITING_LEASE, session.no, (int64_t)0, (int64_t)0);
 }
 
 enum status signals_follow(struct ctx *ctx, struct db *db, struct session_ref session)
 {
-    TRY(run_range(ctx, db, SQL_SIGNAL_ORPHANS, session));
+    TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_ORPHANS, session));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, clock_ms()));
     return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
 }
@@ -219,7 +196,7 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
         TRY(work_add(ctx, db, end->work));
     TRY(find_session(ctx, db, end->pool, end->session, &session));
     for (size_t i = 0; i < end->n_done; i++)
-        TRY(signal_done(ctx, db, session, end->done[i]));
+        TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_DONE, session, end->done[i]));
     TRY(SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no));
     if (end->error.n)
         return SQL_DO(ctx, db, SQL_WAITING_FAIL, session.pool, session.no, due, now, end->error,

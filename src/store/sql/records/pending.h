@@ -3,17 +3,11 @@
 
 #include "store/sql/db/lookup.h"
 
-/* A message of the user waits. */
-MUST_USE enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
-                                int64_t now);
-/* Its session waits until due, and other waiting sessions of the pool are due now. */
+/* A session waits until due, and other waiting sessions of the pool are due now. */
 MUST_USE enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session,
                                    int64_t due, int64_t now);
 /* Nobody else gets the session, by its number, before then. */
 MUST_USE enum status session_claim(struct ctx *ctx, struct db *db, int64_t session, int64_t until);
-/* Whether someone has claimed it, by the clock. */
-MUST_USE enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
-                                        bool *out);
 /* Frees the claims of processes that have ended. */
 MUST_USE enum status claims_free(struct ctx *ctx, struct db *db);
 /* These have become memories. CONFLICT when one of them waits no longer. */

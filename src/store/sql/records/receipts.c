@@ -17,22 +17,10 @@
 /* More than any recall shows; a receipt above it is refused as a whole. */
 enum { BODY_MAX = 16 << 20 };
 
-static const struct field receipt_body[] = {
-    {STR(struct receipt, question)},
-    {STR(struct receipt, decision)},
-    {STR(struct receipt, reason)},
-    {STR(struct receipt, block)},
-    {INT(struct receipt, tokens)},
-    {INT(struct receipt, took_us)},
-    {0},
-};
-
-static const struct field receipt_line[] = {
-    {STR(struct receipt_line, kind)},   {STR(struct receipt_line, id)},
-    {STR(struct receipt_line, source)}, {NUM(struct receipt_line, score)},
-    {INT(struct receipt_line, tokens)}, {BOOL(struct receipt_line, injected)},
-    {STR(struct receipt_line, why)},    {0},
-};
+static FIELDS(receipt, (STR, question), (STR, decision), (STR, reason), (STR, block), (INT, tokens),
+              (INT, took_us));
+static FIELDS(receipt_line, (STR, kind), (STR, id), (STR, source), (NUM, score), (INT, tokens),
+              (BOOL, injected), (STR, why));
 
 /* {"receipt":{…},"lines":[{…}]} */
 static str body_of(struct arena *a, const struct receipt *r)
@@ -41,10 +29,10 @@ static str body_of(struct arena *a, const struct receipt *r)
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     json_key(&w, "receipt");
-    fields_write(&w, receipt_body, r);
+    fields_write(&w, receipt_fields, r);
     json_member_open(&w, "lines", '[');
     for (size_t i = 0; i < r->n; i++)
-        fields_write(&w, receipt_line, &r->lines[i]);
+        fields_write(&w, receipt_line_fields, &r->lines[i]);
     json_close(&w, ']');
     json_close(&w, '}');
     return b.full ? S("") : buf_str(&b);
@@ -153,11 +141,11 @@ static enum status read_receipt(struct query *q, struct receipt *out)
     struct receipt r = {0};
     SQL_GET(q, r.no, r.id, r.session, r.created, r.chain);
     TRY(json_parse(q->ctx, sql_get_text(q), &body));
-    TRY(fields_read(q->ctx, receipt_body, json_get(body, "receipt"), false, &r));
+    TRY(fields_read(q->ctx, receipt_fields, json_get(body, "receipt"), false, &r));
     const struct json *lines = json_get(body, "lines");
     r.lines = NEW_N(&q->ctx->arena, struct receipt_line, lines ? lines->n : 0);
     for (const struct json *line = lines ? lines->first : NULL; line; line = line->next)
-        TRY(fields_read(q->ctx, receipt_line, line, false, &r.lines[r.n++]));
+        TRY(fields_read(q->ctx, receipt_line_fields, line, false, &r.lines[r.n++]));
     *out = r;
     return OK;
 }
@@ -211,8 +199,7 @@ enum status store_replays(struct ctx *ctx, struct store *s, struct pool_ref pool
                           struct replay *v, size_t n)
 {
     struct pool_row row;
-    int64_t now = clock_ms();
-    int64_t known;
+    int64_t known, now = clock_ms();
     READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     for (size_t i = 0; i < n; i++)

@@ -12,19 +12,15 @@
 static void read_columns(struct query *q, struct session_row *out)
 {
     struct session *session = &out->session;
-    *out = (struct session_row){.pool = sql_get_int(q)};
-    SQL_GET(q, session->no, session->id, session->space, session->title, session->metadata,
-            session->created, session->updated, session->messages);
+    SQL_GET(q, out->pool, session->no, session->id, session->space, session->title,
+            session->metadata, session->created, session->updated, session->messages);
 }
 
 enum status session_read(struct query *q, struct session_row *out)
 {
-    struct session_row found;
-    bool is_there = sql_row(q);
-    if (is_there)
-        read_columns(q, &found);
-    TRY(sql_end(q));
-    if (!is_there)
+    struct session_row found = {0};
+    TRY(SQL_ROW(q, read_columns, &found));
+    if (!found.session.no)
         return NOT_FOUND;
     *out = found;
     return OK;
@@ -34,16 +30,11 @@ enum status session_read(struct query *q, struct session_row *out)
 static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
                                 struct session_row *out)
 {
-    struct pool_row row = {0};
-    if (pool.space.n)
-        TRY(pool_find(ctx, db, pool, &row));
-    SQL_RUN(q, ctx, db, pool.space.n ? SQL_SESSION_BY_ID : SQL_SESSION_BY_ID_OF_USER);
-    if (pool.space.n)
-        sql_int(&q, row.no);
-    else
-        sql_text(&q, pool.user);
-    sql_text(&q, id);
-    return session_read(&q, out);
+    struct pool_row row;
+    if (!pool.space.n)
+        return SQL_ALONE(session_read(&q_, out), ctx, db, SQL_SESSION_BY_ID_OF_USER, pool.user, id);
+    TRY(pool_find(ctx, db, pool, &row));
+    return SQL_ALONE(session_read(&q_, out), ctx, db, SQL_SESSION_BY_ID, row.no, id);
 }
 
 enum status store_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

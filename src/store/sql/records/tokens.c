@@ -149,9 +149,8 @@ enum status store_find_token(struct ctx *ctx, struct store *s, str hash, struct 
 {
     *out = (struct token){0};
     ACCESS_READER(r, is_empty, ctx, s);
-    if (is_empty)
-        return fail(ctx, NOT_FOUND, "the token is not known");
-    TRY(SQL_FIRST(ctx, r.db, read_token, out, SQL_TOKEN_BY_HASH, hash));
+    if (!is_empty)
+        TRY(SQL_FIRST(ctx, r.db, read_token, out, SQL_TOKEN_BY_HASH, hash));
     return out->id.n && token_is_valid(out, clock_ms())
                ? OK
                : fail(ctx, NOT_FOUND, "the token is not known");
@@ -161,10 +160,9 @@ enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct toke
 {
     *n = 0;
     ACCESS_READER(r, is_empty, ctx, s);
-    if (is_empty)
-        return OK;
-    return user.n ? SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST, user)
-                  : SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST_ALL);
+    return is_empty ? OK
+           : user.n ? SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST, user)
+                    : SQL_LIST(ctx, r.db, read_token, out, n, SQL_TOKEN_LIST_ALL);
 }
 
 enum status store_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
@@ -181,9 +179,7 @@ enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out)
 {
     *out = false;
     ACCESS_READER(r, is_empty, ctx, s);
-    if (is_empty)
-        return OK;
-    return SQL_ANY(ctx, r.db, out, SQL_TOKEN_ANY);
+    return is_empty ? OK : SQL_ANY(ctx, r.db, out, SQL_TOKEN_ANY);
 }
 
 /* --- taken from an older copy --- */

@@ -85,5 +85,4 @@ void undo_record_leave(struct undo_record *r)
 {
     if (r->session)
         sqlite3session_delete(r->session);
-    r->session = NULL;
 }

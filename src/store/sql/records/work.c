@@ -54,12 +54,9 @@ enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_r
                            size_t limit, struct work **out, size_t *n)
 {
     READER(r, ctx, s);
-    SQL_RUN(q, ctx, r.db, pool ? SQL_WORK_LIST_OF : SQL_WORK_LIST, sql_limit(limit), kind);
-    if (pool) {
-        sql_text(&q, pool->user);
-        sql_text(&q, pool->space);
-    }
-    return SQL_ROWS(&q, read_work, out, n);
+    return pool ? SQL_LIST(ctx, r.db, read_work, out, n, SQL_WORK_LIST_OF, sql_limit(limit), kind,
+                           pool->user, pool->space)
+                : SQL_LIST(ctx, r.db, read_work, out, n, SQL_WORK_LIST, sql_limit(limit), kind);
 }
 
 enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)

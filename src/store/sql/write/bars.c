@@ -63,6 +63,19 @@ enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
     return add_bar(ctx, db, pool, &bar);
 }
 
+/* A row in the log of erasures. */
+static enum status note_bar(struct ctx *ctx, struct db *db, const struct barring *b,
+                            const struct bar *bar)
+{
+    const struct erasing_in in = {.pool = b->pool,
+                                  .what = "bar",
+                                  .undo = b->undo,
+                                  .bar = bar_pack(&ctx->arena, bar)};
+    ERASING(e);
+    TRY(erasing_begin(ctx, db, &in, &e));
+    return erasing_end(ctx, &e);
+}
+
 /* The ids of the messages are noted like those of erased ones, for the receipts. */
 static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
                                     const struct barring *b)
@@ -91,7 +104,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     for (size_t i = 0; i < b->n; i++) {
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
         if (is_erasure(&b->bars[i]))
-            TRY(erasure_bar(ctx, db, b->pool, b->undo, bar_pack(&ctx->arena, &b->bars[i])));
+            TRY(note_bar(ctx, db, b, &b->bars[i]));
     }
     if (b->n_messages + b->n_sessions)
         TRY(erase_what_shows(ctx, db, pool.no, b));

@@ -47,9 +47,7 @@ static enum status was_erased(struct again *a, const struct erasure_names *names
 static enum status forget_again(struct again *a, const struct forget *what)
 {
     int64_t erased = 0;
-    enum status s = pool_forget(a->ctx, a->db, what, &erased);
-    if (!soft_if(a->ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(a->ctx, pool_forget(a->ctx, a->db, what, &erased), NOT_FOUND));
     *a->erased += erased;
     return OK;
 }
@@ -93,10 +91,9 @@ static enum status look_at_memory(struct again *a, const struct memory *m, struc
 {
     struct erasure_names names = {0};
     CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
-    str text = erasure_text(&own.arena, m);
     bool is_erased;
     ERASURE_NAME(&names, a->key, "id", a->pool.user, a->pool.space, m->id);
-    ERASURE_NAME(&names, a->key, "text", a->pool.user, a->pool.space, text);
+    ERASURE_NAME(&names, a->key, "text", a->pool.user, a->pool.space, erasure_text(&own.arena, m));
     if (m->session.n)
         ERASURE_NAME(&names, a->key, "session", a->pool.user, a->pool.space, m->session);
     TRY(was_erased(a, &names, &is_erased));

@@ -70,9 +70,8 @@ struct sessions {
 
 static void note_session(struct eraser *e, struct sessions *all, str id)
 {
-    if (SOME(i, all->n, str_eq(all->v[i].id, id)))
-        return;
-    ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
+    if (!SOME(i, all->n, str_eq(all->v[i].id, id)))
+        ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
 }
 
 /* An episode, or a memory that was distilled without naming a message. */
@@ -81,21 +80,23 @@ static bool came_from_session(const struct memory *m)
     return m->layer == LAYER_EPISODE || (m->origin == ORIGIN_DISTILLED && !m->source.n);
 }
 
-/* Sessions whose episodes were merged with this one: each episode holds something of both. */
-static enum status note_relatives(struct eraser *e, struct sessions *all, const struct memory *m)
+/* The sessions of the episodes that `which` gives. */
+static enum status note_episodes(struct eraser *e, struct sessions *all, enum sql which, str text)
 {
     struct memory *v;
     size_t n;
-    TRY(memories_with(e, SQL_MEMORY_BY_SUPERSEDER, m->id, &v, &n));
+    TRY(memories_with(e, which, text, &v, &n));
     for (size_t i = 0; i < n; i++)
         if (v[i].layer == LAYER_EPISODE && v[i].session.n)
             note_session(e, all, v[i].session);
-    if (!m->superseded_by.n)
-        return OK;
-    TRY(memories_with(e, SQL_MEMORY_BY_ID, m->superseded_by, &v, &n));
-    if (n && v->layer == LAYER_EPISODE && v->session.n)
-        note_session(e, all, v->session);
     return OK;
+}
+
+/* Sessions whose episodes were merged with this one: each episode holds something of both. */
+static enum status note_relatives(struct eraser *e, struct sessions *all, const struct memory *m)
+{
+    TRY(note_episodes(e, all, SQL_MEMORY_BY_SUPERSEDER, m->id));
+    return m->superseded_by.n ? note_episodes(e, all, SQL_MEMORY_BY_ID, m->superseded_by) : OK;
 }
 
 static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t at)
@@ -132,7 +133,6 @@ enum status erase_distilled(struct eraser *e, str session)
     return OK;
 }
 
-/* keeps_memories: memories that came from it stay, without their source. */
 enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 {
     assert(e->pool && !doc_is_memory(m->doc));

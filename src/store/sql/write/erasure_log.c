@@ -65,7 +65,6 @@ static void log_close(struct log_file *f)
         munmap((void *)f->text.p, f->bytes);
     if (f->fd >= 0)
         close(f->fd);
-    *f = (struct log_file){.fd = -1};
 }
 
 static enum status file_failed(struct ctx *ctx, const struct log_file *f, const char *what)
@@ -245,7 +244,6 @@ static enum status look_at_ends(struct ctx *ctx, const struct side *side, str te
 
 struct whole {
     const struct side *side;
-    struct buf others; /* lines of other lineages, as they are */
     struct log_line *v;
     size_t n, cap;
 };
@@ -253,7 +251,6 @@ struct whole {
 static enum status read_whole(struct ctx *ctx, str text, struct whole *w)
 {
     int64_t at = 0;
-    w->others = buf_make(&ctx->arena, TEXT_MAX);
     for (str rest = text; rest.n;) {
         struct log_line line;
         str source = str_cut(&rest, '\n');
@@ -355,8 +352,8 @@ static enum status write_whole(struct ctx *ctx, struct side *side, const struct 
     int64_t newest;
     add_line(&b, &key);
     for (size_t i = 0; i < w->n; i++) {
-        bool is_ours = str_eq(w->v[i].lineage, side->lineage) && !w->v[i].id.n;
-        if (w->v[i].id.n && str_eq(w->v[i].lineage, side->lineage))
+        bool is_ours = str_eq(w->v[i].lineage, side->lineage);
+        if (is_ours && w->v[i].id.n)
             TRY(SQL_ANY(ctx, side->db, &is_ours, SQL_ERASURE_KNOWN, w->v[i].id));
         if (!is_ours)
             add_line(&b, &w->v[i]);

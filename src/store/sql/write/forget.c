@@ -291,7 +291,6 @@ static enum status count_documents(struct ctx *ctx, struct db *db, const struct 
                       what->id.n ? what->id : what->session);
 }
 
-/* How many documents go, and whether the index is rewritten for it. */
 enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *what,
                            int64_t *documents, bool *rewrites)
 {

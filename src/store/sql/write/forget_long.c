@@ -104,6 +104,13 @@ static enum status names_session(struct ctx *ctx, struct db *db, const struct fo
     return OK;
 }
 
+static const char *erasing_what(const struct forget *what)
+{
+    if (what->everything)
+        return what->all_spaces ? "user" : "space";
+    return what->session.n ? "session" : what->memories ? "memories" : "id";
+}
+
 /* Opens the note of a call or, without is_begin, of a piece; one hash says all of a space. */
 static enum status note_begin(struct ctx *ctx, struct db *db, const struct long_forget *l,
                               bool is_begin, struct erasing *out)
@@ -278,9 +285,7 @@ static enum status check_forget(struct ctx *ctx, const struct forget *what)
     if (what->keeps_memories && !what->session.n)
         return fail(ctx, BAD_INPUT, "memories are kept where a session is forgotten");
     TRY(type_check(ctx, what->type));
-    if (!what->pool.user.n || (!what->pool.space.n && !what->all_spaces))
-        return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
-    return OK;
+    return what->all_spaces && what->pool.user.n ? OK : pool_check(ctx, what->pool);
 }
 
 enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,

@@ -111,20 +111,20 @@ static enum status forget_session(struct bundle_put *p)
 {
     int64_t erased;
     struct forget what = {.pool = p->bundle->pool, .session = p->bundle->session.id};
-    enum status s = pool_forget(p->to.ctx, p->to.db, &what, &erased);
-    return soft_if(p->to.ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(p->to.ctx, pool_forget(p->to.ctx, p->to.db, &what, &erased), NOT_FOUND);
 }
 
 /* A session that someone else is distilling is not distilled twice: the same messages stay. */
 static enum status replace_session(struct bundle_put *p, bool *in_work, bool *is_same)
 {
-    struct session_ref session = {.pool = p->to.pool};
+    int64_t session;
     *in_work = *is_same = false;
-    TRY(session_find(p->to.ctx, p->to.db, p->to.pool, p->bundle->session.id, &session.no));
-    if (session.no)
-        TRY(session_is_claimed(p->to.ctx, p->to.db, session, in_work));
+    TRY(session_find(p->to.ctx, p->to.db, p->to.pool, p->bundle->session.id, &session));
+    if (session)
+        TRY(SQL_ANY(p->to.ctx, p->to.db, in_work, SQL_WAITING_CLAIMED, p->to.pool, session,
+                    clock_ms()));
     if (*in_work && p->bundle->distil_at)
-        TRY(is_same_session(p, session.no, is_same));
+        TRY(is_same_session(p, session, is_same));
     return *is_same ? OK : forget_session(p);
 }
 
@@ -136,7 +136,8 @@ static enum status signal_of(struct bundle_put *p, const struct message *m)
     if (!str_is(m->role, "user") || !str_trim(m->is_echo ? m->says : m->text).n)
         return OK;
     p->signals++;
-    return signal_add(p->to.ctx, p->to.db, p->to.pool, m->doc, p->to.now);
+    assert(!doc_is_memory(m->doc));
+    return SQL_LATER(p->to.ctx, p->to.db, SQL_SIGNAL_ADD, p->to.pool, m->doc, p->to.now);
 }
 
 /* A message that somebody else has kept as an echo, and that says something new. One that was
@@ -367,14 +368,8 @@ static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 static struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
 {
     struct bundle *out = DUP_N(a, b, 1, 1);
-    out->work = NULL;
-    out->erase = NULL;
-    out->n_erase = 0;
-    out->closes = NULL;
-    out->n_closes = 0;
     out->pool = pool_copy(a, b->pool);
-    out->session.id = str_dup(a, b->session.id);
-    out->session.title = str_dup(a, b->session.title);
+    STRS_DUP(a, &out->session.id, &out->session.title);
     out->messages = NEW_N(a, struct message, b->n_messages);
     for (size_t i = 0; i < b->n_messages; i++)
         out->messages[i] = message_copy(a, &b->messages[i]);

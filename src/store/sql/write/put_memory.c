@@ -91,6 +91,19 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
     return OK;
 }
 
+/* Beside the true memory with its key, which it closes; by_time: unless that one is later. */
+static enum status add_beside(struct put *p, const struct memory *old, struct memory *m,
+                              struct index_text words, bool by_time)
+{
+    if (by_time && old->created > m->created) {
+        m->valid_to = old->created;
+        m->superseded_by = old->id;
+    } else {
+        TRY(memory_close(p, old, m));
+    }
+    return add_memory(p, m, words);
+}
+
 /* The members of both objects; the new value where both have one. Old metadata that is not JSON is
  * replaced, not merged. */
 static enum status merge_metadata(struct put *p, str old, str new, str *out)
@@ -182,19 +195,12 @@ static enum status import_memory(struct put *p, struct memory *m, struct index_t
     if (m->valid_to)
         return add_memory(p, m, words); /* history closes nothing */
     TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &old));
-    if (old.id.n && old.created > m->created) {
-        m->valid_to = old.created;
-        m->superseded_by = old.id;
-    } else if (old.id.n) {
-        TRY(memory_close(p, &old, m));
-    }
-    return add_memory(p, m, words);
+    return old.id.n ? add_beside(p, &old, m, words, true) : add_memory(p, m, words);
 }
 
 static bool replaces_old(const struct put *p, const struct memory *m)
 {
-    enum put_rule rule = p->rule;
-    return rule == PUT_REPLACE || (rule == PUT_DISTILLED && m->layer == LAYER_EPISODE);
+    return p->rule == PUT_REPLACE || (p->rule == PUT_DISTILLED && m->layer == LAYER_EPISODE);
 }
 
 /* The same id and key with other content; of a distilled fact other metadata is enough. */
@@ -205,12 +211,6 @@ static bool is_replaced(const struct put *p, const struct memory *old, const str
     if (is_fact)
         is_other |= m->metadata.n && !str_eq(old->metadata, m->metadata);
     return (is_fact || replaces_old(p, m)) && str_eq(old->key, m->key) && is_other;
-}
-
-/* As old as what was said: it may be kept after a newer one, and closes none. */
-static bool is_of_message(const struct put *p, const struct memory *m)
-{
-    return p->rule == PUT_DISTILLED || m->source.n > 0;
 }
 
 /* By id first: a retry has the same id. An id made of the content can come back after the memory
@@ -242,11 +242,7 @@ enum status memory_put(struct put *p, struct memory *m, struct index_text words)
         return replace_memory(p, &old, m);
     if (str_eq(old.content, m->content))
         return say_again(p, &old, m);
-    if (is_of_message(p, m) && old.created > m->created) {
-        m->valid_to = old.created;
-        m->superseded_by = old.id;
-        return add_memory(p, m, words);
-    }
-    TRY(memory_close(p, &old, m));
-    return add_memory(p, m, words);
+    /* As old as what was said: it may be kept after a newer one, and closes none. */
+    bool is_of_message = p->rule == PUT_DISTILLED || m->source.n > 0;
+    return add_beside(p, &old, m, words, is_of_message);
 }

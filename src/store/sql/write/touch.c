@@ -35,8 +35,7 @@ enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     TRY(writer_reserve(ctx, s->writer, sizeof(struct touch) + n * sizeof *docs, &later));
     struct arena *a = &later->ctx.arena;
     struct touch *own = NEW(a, struct touch);
-    doc_id *copy = DUP_N(a, docs, n, n);
-    *own = (struct touch){pool_copy(a, pool), copy, n, now};
+    *own = (struct touch){pool_copy(a, pool), DUP_N(a, docs, n, n), n, now};
     later->task.pool = own->pool;
     later->task.is_touch = true;
     writer_queue(s->writer, later, touch_memories, own);

@@ -44,24 +44,21 @@ struct undoing {
 
 static void touch_row(struct undoing *u, struct touched *t, int64_t no)
 {
-    if (SOME(i, t->n, t->v[i].no == no))
-        return;
-    ARENA_ADD(&u->ctx->arena, t->v, t->n, t->cap) = (struct touched_row){.no = no};
+    if (!SOME(i, t->n, t->v[i].no == no))
+        ARENA_ADD(&u->ctx->arena, t->v, t->n, t->cap) = (struct touched_row){.no = no};
 }
 
 static void touch(struct undoing *u, const char *table, int64_t no)
 {
     bool is_signal = strcmp(table, "signal") == 0;
-    if (strcmp(table, "memory") == 0)
-        touch_row(u, &u->memories, no);
-    else if (strcmp(table, "message") == 0)
-        touch_row(u, &u->messages, no);
-    else if (strcmp(table, "session") == 0)
-        touch_row(u, &u->sessions, no);
-    else if (strcmp(table, "receipt") == 0)
-        touch_row(u, &u->receipts, no);
-    else if (is_signal || strcmp(table, "waiting") == 0)
-        touch_row(u, &u->waits, is_signal ? doc_session(no) : no);
+    struct touched *rows = strcmp(table, "memory") == 0                 ? &u->memories
+                           : strcmp(table, "message") == 0              ? &u->messages
+                           : strcmp(table, "session") == 0              ? &u->sessions
+                           : strcmp(table, "receipt") == 0              ? &u->receipts
+                           : is_signal || strcmp(table, "waiting") == 0 ? &u->waits
+                                                                        : NULL;
+    if (rows)
+        touch_row(u, rows, is_signal ? doc_session(no) : no);
 }
 
 static enum status note_on_postgres(struct undoing *u, str changes)
