@@ -20,22 +20,21 @@ enum { HEALTH_WORDS_MAX = 200 };
 static enum status ask_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
 {
     struct qdrant_answer answer;
+    struct qdrant_collection c;
     int64_t began = clock_mono_us();
     TRY(qdrant_ask(ctx, q, "GET", NULL, S(""), &answer));
     if (answer.code != 200)
         return qdrant_refused(ctx, &answer);
-    *took_us = clock_mono_us() - began;
-    struct qdrant_collection c;
-    return qdrant_look(ctx, q, &c);
+    int64_t took = clock_mono_us() - began;
+    TRY(qdrant_look(ctx, q, &c));
+    *took_us = took;
+    return OK;
 }
 
 enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
 {
-    int64_t took = 0;
-    enum status s = ask_health(ctx, q, &took);
-    if (s == OK)
-        *took_us = took;
-    else
+    enum status s = ask_health(ctx, q, took_us);
+    if (s != OK)
         ctx->why[utf8_cut(str_of(ctx->why), HEALTH_WORDS_MAX).n] = 0;
     return s;
 }

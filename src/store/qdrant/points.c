@@ -90,8 +90,8 @@ static enum status locate_points(struct ctx *ctx, const struct qdrant_settings *
     struct place *places = NEW_N(&ctx->arena, struct place, n + 1);
     struct qdrant_answer answer;
     for (size_t i = 0; i < n; i++) {
-        str parts[] = {S("qdrant"), refs[i].pool.user, refs[i].pool.space, refs[i].id};
-        places[i].derived = id_of(&ctx->arena, parts, sizeof parts / sizeof *parts);
+        places[i].derived =
+            ID_OF(&ctx->arena, S("qdrant"), refs[i].pool.user, refs[i].pool.space, refs[i].id);
         places[i].plain = id_is_uuid(refs[i].id) ? refs[i].id : S("");
     }
     TRY(qdrant_ask(ctx, q, "POST", "/points", locate_question(&ctx->arena, places, n), &answer));
@@ -210,7 +210,6 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
 {
     struct place *places;
     const struct json *result;
-    size_t there = 0;
     if (!q->url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
     if (!n)
@@ -220,12 +219,11 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
     struct json_out w = json_to(&b);
     begin_body(&w, "points");
     for (size_t i = 0; i < n; i++)
-        if (places[i].is_there) {
+        if (places[i].is_there)
             json_str(&w, places[i].id);
-            there++;
-        }
     json_close(&w, ']');
     json_close(&w, '}');
-    return there ? qdrant_want(ctx, q, "POST", "/points/delete?wait=true", buf_str(&b), &result)
-                 : OK;
+    return SOME(i, n, places[i].is_there)
+               ? qdrant_want(ctx, q, "POST", "/points/delete?wait=true", buf_str(&b), &result)
+               : OK;
 }

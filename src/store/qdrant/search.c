@@ -23,12 +23,8 @@ static void write_match(struct json_out *w, const char *key, str value)
 
 static void write_range(struct json_out *w, const char *key, const char *than, int64_t value)
 {
-    json_open(w, '{');
-    json_member_str(w, "key", str_of(key));
-    json_member_open(w, "range", '{');
-    json_member_int(w, than, value);
-    json_close(w, '}');
-    json_close(w, '}');
+    json_raw(w, str_printf(w->b->arena, "{\"key\":\"%s\",\"range\":{\"%s\":%lld}}", key, than,
+                           (long long)value));
 }
 
 /* Opens a filter and its conditions on the owner; the caller closes the filter. */
@@ -129,15 +125,13 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
 {
     struct qdrant_collection c;
     const struct json *points = NULL;
-    size_t count = 0;
     TRY(qdrant_ensure(ctx, q, f->dimensions, false, &c));
     TRY(ask_search(ctx, q, &c, f, &points));
-    struct qdrant_hit *hits = NEW_N(&ctx->arena, struct qdrant_hit, points->n + 1);
-    for (const struct json *p = points->first; p && count < f->limit; p = p->next)
+    *out = NEW_N(&ctx->arena, struct qdrant_hit, points->n + 1);
+    *n = 0;
+    for (const struct json *p = points->first; p && *n < f->limit; p = p->next)
         if (qdrant_is_of(p, f->pool))
-            hits[count++] = hit_of(p);
-    *out = hits;
-    *n = count;
+            (*out)[(*n)++] = hit_of(p);
     return OK;
 }
 

@@ -94,18 +94,21 @@ static enum status check_commits(const struct job *j, const char *path, struct d
 
 /* --- copying --- */
 
+/* Where the copy will be. */
+static const char *folder_of(const struct job *j)
+{
+    size_t n = str_behind_last(str_of(j->to), '/');
+    return n ? str_c(&j->ctx->arena, (str){j->to, n}) : ".";
+}
+
 /* Measured: an encrypted copy takes up to 4 % more than the pages of a plain store. An upgrade
  * behind it needs as much again for the log. When the free space cannot be asked, the copy is
  * tried. */
 static enum status check_room(const struct job *j)
 {
     struct statvfs fs;
-    char *folder = arena_alloc(&j->ctx->arena, strlen(j->to) + 3);
-    memcpy(folder, j->to, strlen(j->to));
-    char *slash = strrchr(folder, '/');
-    memcpy(slash ? slash + 1 : folder, ".", 2);
     double needed = (double)j->bytes * (j->is_old ? 2.04 : 1.04) + 4e6;
-    if (statvfs(folder, &fs) != 0 || (double)fs.f_bavail * (double)fs.f_frsize >= needed)
+    if (statvfs(folder_of(j), &fs) != 0 || (double)fs.f_bavail * (double)fs.f_frsize >= needed)
         return OK;
     return fail(j->ctx, TOO_LARGE,
                 "the disk has %.1f MB free, and a copy of the database%s needs %.1f MB",
@@ -265,9 +268,7 @@ static enum status sync_path(struct ctx *ctx, const char *path, int flags)
 
 static enum status sync_folder(const struct job *j)
 {
-    size_t n = str_behind_last(str_of(j->to), '/');
-    str folder = n ? str_dup(&j->ctx->arena, (str){j->to, n}) : S(".");
-    return sync_path(j->ctx, folder.p, O_RDONLY | O_DIRECTORY);
+    return sync_path(j->ctx, folder_of(j), O_RDONLY | O_DIRECTORY);
 }
 
 /* The count of commits beside the part was made by check_part. That of the old file goes first: a
@@ -381,13 +382,11 @@ static enum status replace_store(struct job *j)
 /* A restored file takes the place of a store, so it must be one, and whole. */
 static enum status check_source(struct job *j)
 {
-    int64_t version, is_whole = 0;
+    int64_t version, is_whole = !j->what->replaces;
     TRY(schema_check(j->ctx, &j->db, &version));
-    if (j->what->replaces)
+    if (!is_whole)
         TRY(db_int(j->ctx, &j->db, "SELECT quick_check = 'ok' FROM pragma_quick_check", &is_whole));
-    return is_whole || !j->what->replaces
-               ? OK
-               : fail(j->ctx, STORAGE, "'%s' is damaged; use another backup", j->from);
+    return is_whole ? OK : fail(j->ctx, STORAGE, "'%s' is damaged; use another backup", j->from);
 }
 
 /* A file in a folder that cannot be written to is opened, and then not read. */

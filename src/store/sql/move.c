@@ -219,7 +219,7 @@ static enum status read_piece(struct query *q, const struct moved_table *t, stru
     q->ctx = own;
     *n = 0;
     *is_end = false;
-    while (*n < PIECE_ROWS && bytes < PIECE_BYTES && !*is_end) {
+    while (*n < PIECE_ROWS && bytes < PIECE_BYTES) {
         *is_end = !sql_row(q);
         if (*is_end)
             break;
@@ -321,7 +321,6 @@ static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
     return write_piece(ctx, db, &nothing);
 }
 
-/* The words index of the target is made when it is opened again. */
 static enum status copy_rows(struct moving *m)
 {
     struct writer *to = m->to->writer;
@@ -450,8 +449,7 @@ static enum status compare_rows(struct moving *m)
 
 /* --- the whole --- */
 
-static enum status drop_progress(struct ctx *ctx, struct db *db,
-                                 __attribute__((unused)) const void *what)
+static enum status drop_progress(struct ctx *ctx, struct db *db, UNUSED const void *what)
 {
     return SQL_DO(ctx, db, SQL_FACT_DELETE, S(PROGRESS));
 }

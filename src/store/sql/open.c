@@ -246,15 +246,14 @@ static int64_t size_of(const char *path)
 /* Of a database that is no file of this machine. */
 static enum status read_server(struct ctx *ctx, struct db *db, struct store_stats *out)
 {
+    int64_t connections = 0;
     int version = pg_version(db->pg);
     snprintf(out->server, sizeof out->server, "PostgreSQL %d.%d", version / 10000, version % 10000);
     out->schema = pg_schema_version();
     SQL_RUN(q, ctx, db, SQL_DATABASE_STATS);
-    if (sql_row(&q)) {
-        out->bytes = sql_get_int(&q);
-        out->is_shared = sql_get_int(&q) > 1;
-    }
-    return sql_end(&q);
+    TRY(SQL_GET_ROW(&q, out->bytes, connections));
+    out->is_shared = connections > 1;
+    return OK;
 }
 
 enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out)

@@ -1,8 +1,6 @@
 /* kernels.c - estimates from half codes and products of whole ones, plain and with AVX2. */
 #include "store/vectors/kernels.h"
 
-#include <stdbool.h>
-
 enum { HALF = CODE_LANES / 2 };
 
 static int32_t estimate_row(const uint8_t *upper, const int8_t *question, size_t lanes)

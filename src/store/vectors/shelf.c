@@ -124,8 +124,6 @@ static struct held *make_room(struct shelf *s)
 void shelf_give(struct shelf *s, struct held *h)
 {
     struct held *gone = NULL, *next;
-    if (!h)
-        return;
     pthread_mutex_lock(&s->lock);
     assert(h->users);
     if (!--h->users) {

@@ -34,7 +34,6 @@ void shelf_close(struct shelf *s);
 
 /* The pool's vectors, made when missing; they stay until they are given back. */
 struct held *shelf_take(struct shelf *s, int64_t pool);
-/* NULL is fine. */
 void shelf_give(struct shelf *s, struct held *h);
 
 /* Bytes of a pool, 0 when it is not held; pool 0: of all. */

@@ -1,8 +1,6 @@
 /* kept_list.c - a list of documents, and what a transaction makes of it in one pass. */
 #include "store/sql/index/kept_list.h"
 
-#include "base/arena.h"
-
 struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, size_t n,
                                 size_t room)
 {

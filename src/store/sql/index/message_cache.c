@@ -1,8 +1,6 @@
 /* message_cache.c - a table of messages, each in one block. */
 #include "store/sql/index/message_cache.h"
 
-#include "base/arena.h"
-
 /*
  * A recall reads some fifty messages, and those of a session that is asked about are read again and
  * again. After each write SQLite has to read their pages from the file once more. So they are kept,

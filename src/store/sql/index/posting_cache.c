@@ -3,7 +3,6 @@
 
 #include <sodium.h>
 
-#include "base/arena.h"
 #include "base/workers.h"
 #include "store/sql/index/kept_list.h"
 #include "store/sql/index/message_cache.h"
@@ -200,14 +199,13 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
 {
     uint64_t word = hash_token(lists, token);
     HOLD(&lists->lock);
-    bool is_ours = lists->view == view;
-    const struct place *p = is_ours ? find_place(lists, word) : NULL;
-    bool is_there = p && read_place(p, least, max, out);
-    if (!is_there && is_ours && least == DOC_MEMORY) {
-        p = find_place(lists, of_memories(word));
-        is_there = p && read_place(p, 0, max, out);
-    }
-    return is_there;
+    if (lists->view != view)
+        return false;
+    const struct place *p = find_place(lists, word);
+    if (p && read_place(p, least, max, out))
+        return true;
+    p = least == DOC_MEMORY ? find_place(lists, of_memories(word)) : NULL;
+    return p && read_place(p, 0, max, out);
 }
 
 void word_docs_end(struct word_docs *docs)
@@ -260,16 +258,11 @@ static void fill_place(struct word_lists *lists, const struct place *kept)
     lists->bytes += bytes;
 }
 
-static bool is_past(const struct word_lists *lists, uint64_t view)
-{
-    return SOME(i, PAST, lists->past[i] == view);
-}
-
 /* Whether something of this view may be kept now. The first of another view replaces all, unless
  * it is of a reader that began before our writer's last changes. The lock is held. */
 static bool take_view(struct word_lists *lists, uint64_t view)
 {
-    if (lists->is_changing || is_past(lists, view))
+    if (lists->is_changing || SOME(i, PAST, lists->past[i] == view))
         return false;
     if (lists->view == view)
         return true;
@@ -309,14 +302,12 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
     pthread_rwlock_rdlock(&lists->messages_lock);
     bool is_ours = lists->view == view;
     for (size_t i = 0; i < n; i++) {
-        bool is_kept =
-            is_ours && kept_messages_find(&lists->messages, a, pools[0], docs[i], &out[i]);
-        bool is_empty = is_ours && !is_kept &&
-                        kept_messages_find(&lists->messages, a, pools[1], docs[i], &out[i]);
-        if (is_empty)
-            out[i] = (struct message){0};
-        if (is_kept || is_empty)
+        if (is_ours && kept_messages_find(&lists->messages, a, pools[0], docs[i], &out[i]))
             continue;
+        if (is_ours && kept_messages_find(&lists->messages, a, pools[1], docs[i], &out[i])) {
+            out[i] = (struct message){0};
+            continue;
+        }
         missing[n_missing] = docs[i];
         places[n_missing++] = i;
     }

@@ -92,11 +92,10 @@ static enum status merge_places(struct ctx *ctx, const struct block_place *v, si
         doc_id doc = c->doc;
         for (; has_old && old.doc < doc; has_old = block_next(&rest, &old))
             ARENA_ADD(a, out->v, out->n, out->cap) = old;
-        bool is_same = has_old && old.doc == doc;
         *is_longer &= !has_old;
         if (!c->is_removal)
             ARENA_ADD(a, out->v, out->n, out->cap) = (struct block_entry){doc, c->counts};
-        if (is_same)
+        if (has_old && old.doc == doc)
             has_old = block_next(&rest, &old);
     }
     for (; has_old; has_old = block_next(&rest, &old))

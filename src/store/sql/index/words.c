@@ -23,18 +23,13 @@ static size_t add_byte(char *out, unsigned char c)
     return 2;
 }
 
-struct word_prefix word_prefix_of(int64_t pool)
+struct word_prefix word_prefix_of(int64_t pool, int64_t generation)
 {
     struct word_prefix out;
-    out.n = (size_t)snprintf(out.text, sizeof out.text, "%lld\xC2\xB7", (long long)pool);
-    return out;
-}
-
-struct word_prefix word_prefix_in(int64_t pool, int64_t generation)
-{
-    struct word_prefix out;
-    out.n = (size_t)snprintf(out.text, sizeof out.text, "%llx.%llx\xC2\xB7", (long long)pool,
-                             (long long)generation);
+    const long long no = pool, of = generation;
+    int n = of ? snprintf(out.text, sizeof out.text, "%llx.%llx\xC2\xB7", no, of)
+               : snprintf(out.text, sizeof out.text, "%lld\xC2\xB7", no);
+    out.n = (size_t)n;
     return out;
 }
 
@@ -141,7 +136,7 @@ enum status words_follow(struct ctx *ctx, struct db *db, int64_t pool, doc_id do
                          const struct index_text *words, bool is_removal)
 {
     assert(pool && doc && db_in_transaction(db) && !is_postgres(db));
-    struct words_change change = {word_prefix_of(pool), doc, is_removal};
+    struct words_change change = {word_prefix_of(pool, 0), doc, is_removal};
     TRY(begin_change(ctx, db));
     if (db->lists)
         word_lists_drop_document(db->lists, doc);

@@ -12,9 +12,8 @@ struct word_prefix {
     size_t n;
 };
 
-struct word_prefix word_prefix_of(int64_t pool);
-/* The same of a generation of the pool. */
-struct word_prefix word_prefix_in(int64_t pool, int64_t generation);
+/* Of a generation of the pool; 0: it has none. */
+struct word_prefix word_prefix_of(int64_t pool, int64_t generation);
 /* Writes the token of a stem and returns its length. */
 size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
 /* A token without its pool. */

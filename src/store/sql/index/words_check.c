@@ -38,10 +38,10 @@ static void add_words(struct hash_sum *sum, const struct word_prefix *prefix, do
                      place++);
 }
 
-static enum status add_text(__attribute__((unused)) struct ctx *ctx, void *own, int64_t pool,
-                            doc_id doc, const struct index_text *text)
+static enum status add_text(UNUSED struct ctx *ctx, void *own, int64_t pool, doc_id doc,
+                            const struct index_text *text)
 {
-    struct word_prefix prefix = word_prefix_of(pool);
+    struct word_prefix prefix = word_prefix_of(pool, 0);
     add_words(own, &prefix, doc, &text->own, false);
     add_words(own, &prefix, doc, &text->label, true);
     return OK;

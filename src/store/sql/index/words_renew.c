@@ -81,13 +81,7 @@ static str sample_print(struct arena *a)
     struct memory e = {.layer = LAYER_EPISODE, .metadata = str_of(sample_metadata)};
     struct index_text lists = index_of_memory(a, &e);
     print_words(&b, &lists.own, false);
-    str parts[] = {buf_str(&b), str_of(tables), str_printf(a, "%d", LONG_TEXT_END)};
-    return id_of(a, parts, sizeof parts / sizeof *parts);
-}
-
-static enum status known_fingerprint(struct ctx *ctx, struct db *db, str *out)
-{
-    return SQL_WORD(ctx, db, out, SQL_FACT_GET, S("words"));
+    return ID_OF(a, buf_str(&b), str_of(tables), str_printf(a, "%d", LONG_TEXT_END));
 }
 
 static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id doc,
@@ -104,7 +98,7 @@ static enum status add_document(struct ctx *ctx, void *own, int64_t pool, doc_id
 enum status words_renew(struct ctx *ctx, struct db *db, bool is_mixed)
 {
     str is = sample_print(&ctx->arena), was;
-    TRY(known_fingerprint(ctx, db, &was));
+    TRY(SQL_WORD(ctx, db, &was, SQL_FACT_GET, S("words")));
     if (str_eq(is, was) && !is_mixed)
         return OK;
     if (was.n)

@@ -27,15 +27,6 @@ static void read_erasure(struct query *q, struct certificate *out)
     SQL_GET(q, out->id, out->at, out->what, out->memories, out->messages);
 }
 
-static enum status read_page(struct ctx *ctx, struct db *db, const struct owners *owners,
-                             int64_t before, size_t limit, struct certificate **out, size_t *n)
-{
-    SQL_RUN(q, ctx, db, SQL_ERASURE_LIST);
-    bind_owners(&q, owners);
-    SQL_BIND(&q, before ? before : INT64_MAX, (int64_t)limit);
-    return SQL_ROWS(&q, read_erasure, out, n);
-}
-
 /* Without a key nothing was ever erased. */
 enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t before,
                            size_t limit, struct certificate **out, size_t *n, int64_t *total)
@@ -49,7 +40,10 @@ enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref poo
     if (!key.is_there)
         return OK;
     struct owners owners = owners_of(&key, pool);
-    TRY(read_page(ctx, r.db, &owners, before, limit, out, n));
+    SQL_RUN(list, ctx, r.db, SQL_ERASURE_LIST);
+    bind_owners(&list, &owners);
+    SQL_BIND(&list, before ? before : INT64_MAX, (int64_t)limit);
+    TRY(SQL_ROWS(&list, read_erasure, out, n));
     SQL_RUN(q, ctx, r.db, SQL_ERASURE_COUNT);
     bind_owners(&q, &owners);
     return sql_number(&q, total);
@@ -77,7 +71,6 @@ static enum status read_one(struct ctx *ctx, struct db *db, const struct erasure
     SQL_RUN(q, ctx, db, SQL_ERASURE_ONE);
     bind_owners(&q, &owners);
     sql_text(&q, id);
-    *out = (struct certificate){0};
     if (sql_row(&q)) {
         read_erasure(&q, out);
         out->hash_key = key_for(&ctx->arena, key, user, sql_see_blob(&q));

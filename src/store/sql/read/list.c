@@ -3,27 +3,20 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/utf8.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/read/page.h"
 #include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 
-/* A selection of no pool finds nothing; one of every pool cannot be asked for. */
-static enum status check_select(struct ctx *ctx, const struct memory_select *f)
-{
-    for (size_t i = 0; i < f->n_pools; i++)
-        TRY(pool_check(ctx, f->pools[i]));
-    return OK;
-}
-
 /* --- memories --- */
 
+/* A selection of no pool finds nothing; one of every pool cannot be asked for. */
 enum status store_memory_page(struct ctx *ctx, struct store *s, const struct memory_page_in *in,
                               struct memory_page *out)
 {
-    TRY(check_select(ctx, &in->select));
     const struct memory_select *f = &in->select;
+    for (size_t i = 0; i < f->n_pools; i++)
+        TRY(pool_check(ctx, f->pools[i]));
     int64_t *pools = NEW_N(&ctx->arena, int64_t, f->n_pools + 1);
     READER(r, ctx, s);
     for (size_t i = 0; i < f->n_pools; i++) {
@@ -39,9 +32,8 @@ static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool
                             size_t *n)
 {
     struct pool_row row;
-    if (!pool.space.n) {
+    if (!pool.space.n)
         return SQL_LIST(ctx, db, sql_read_int, out, n, SQL_SESSION_POOLS, pool.user, pool.space);
-    }
     TRY(pool_find(ctx, db, pool, &row));
     *out = NEW(&ctx->arena, int64_t);
     **out = row.no;

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/read/places.h"
 
@@ -110,12 +109,6 @@ static void add_tally(struct paging *p, struct memory_tally one)
     *at = (uint32_t)++p->n_tallies;
 }
 
-/* is_closed: or has expired, unless these are asked for, too. */
-static bool is_selected(const struct memory_select *f, bool is_closed)
-{
-    return f->closed == CLOSED_TOO || is_closed == (f->closed == CLOSED_ONLY);
-}
-
 static enum memory_kind kind_of_tally(const struct memory_tally *t)
 {
     return kind_of(&(struct memory){.layer = (enum layer)t->layer,
@@ -123,10 +116,11 @@ static enum memory_kind kind_of_tally(const struct memory_tally *t)
                                     .category = t->category});
 }
 
-/* Closed or not. */
-static bool is_of_kind(const struct memory_select *f, const struct memory_tally *t)
+/* is_closed: or has expired, unless these are asked for, too. */
+static bool is_selected(const struct memory_select *f, const struct memory_tally *t)
 {
-    return (f->type < 0 || t->type == f->type) && (f->layer < 0 || t->layer == f->layer) &&
+    return (f->closed == CLOSED_TOO || t->is_closed == (f->closed == CLOSED_ONLY)) &&
+           (f->type < 0 || t->type == f->type) && (f->layer < 0 || t->layer == f->layer) &&
            (f->origin < 0 || t->origin == f->origin) &&
            (!f->category.n || str_eq(t->category, f->category)) &&
            (!f->kind.n || str_is(f->kind, kind_names[kind_of_tally(t)]));
@@ -147,7 +141,7 @@ static enum status add_kept(struct paging *p, size_t at, struct query *q)
     while (sql_row(q)) {
         struct memory_tally t = read_kind(q, at);
         t.n = sql_get_int(q);
-        if (is_of_kind(p->f, &t) && is_selected(p->f, t.is_closed))
+        if (is_selected(p->f, &t))
             add_tally(p, t);
     }
     return sql_end(q);
@@ -159,10 +153,10 @@ static enum status move_expired(struct paging *p, size_t at, struct query *q)
     while (p->f->closed != EXPIRED_TOO && sql_row(q)) {
         struct memory_tally t = read_kind(q, at);
         int64_t n = sql_get_int(q);
-        for (int closed = 0; closed < 2 && is_of_kind(p->f, &t); closed++) {
+        for (int closed = 0; closed < 2; closed++) {
             t.is_closed = closed != 0;
             t.n = closed ? n : -n;
-            if (is_selected(p->f, t.is_closed))
+            if (is_selected(p->f, &t))
                 add_tally(p, t);
         }
     }
@@ -189,7 +183,7 @@ static enum status count_rows(struct paging *p, size_t at, struct query *q)
         int64_t expires = sql_get_int(q), created = sql_get_int(q);
         bool is_of_time = (!f->after || created >= f->after) && (!f->before || created < f->before);
         t.is_closed |= f->closed != EXPIRED_TOO && expires && expires <= p->now;
-        if (is_of_time && is_of_kind(f, &t) && is_selected(f, t.is_closed))
+        if (is_of_time && is_selected(f, &t))
             add_tally(p, t);
     }
     return sql_end(q);

@@ -1,5 +1,4 @@
 /* read.c - messages and memories of one pool. */
-#include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/index/posting_cache.h"

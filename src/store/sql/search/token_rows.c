@@ -81,7 +81,7 @@ enum status store_token_vectors(struct ctx *ctx, struct store *s, struct pool_re
         if (!set.no)
             return OK; /* then no text has any */
         CACHED(c);
-        if (row.no && set.no && cached_begin(ctx, s, r.db, row.no, &set, &lost, &c))
+        if (row.no && cached_begin(ctx, s, r.db, row.no, &set, &lost, &c))
             ctx_clear_failure(ctx);
         struct looking l = {ctx, r.db, row.no, see, what, c.held ? &c.held->tokens : NULL};
         TRY(look_up(&l, c.held, docs, n));

@@ -1,8 +1,6 @@
 /* vector_cache.c - the copies of vectors in memory follow the rows, this process's and others'. */
 #include "store/sql/search/vector_cache.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/sql/db/lookup.h"

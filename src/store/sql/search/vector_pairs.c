@@ -2,7 +2,6 @@
 #include "store/sql/db/lookup.h"
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
-#include "store/vectors/kernels.h"
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
 

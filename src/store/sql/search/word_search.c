@@ -24,6 +24,17 @@ struct word_scan {
     size_t max;
 };
 
+static struct word_scan scan_of(struct ctx *ctx, struct db *db, const struct pool_row *row,
+                                bool memories_only, size_t max)
+{
+    return (struct word_scan){.ctx = ctx,
+                              .db = db,
+                              .pool = row->no,
+                              .prefix = word_prefix_of(row->no, row->generation),
+                              .least = memories_only ? DOC_MEMORY : 0,
+                              .max = max};
+}
+
 /* The token of a stem, in the arena. */
 static str token_of(const struct word_scan *s, str stem)
 {
@@ -56,11 +67,8 @@ static enum status ask_index(const struct word_scan *s, str token, struct word_d
     if (out->is_over)
         return OK;
     TRY(sql_end(&q));
-    struct posting *v = ROOM_N(&s->ctx->arena, struct posting, p->n + 1);
-    if (p->n)
-        memcpy(v, p->v, p->n * sizeof *v);
+    out->v = DUP_N(&s->ctx->arena, p->v, p->n, p->n + 1);
     out->n = p->n;
-    out->v = v;
     return OK;
 }
 
@@ -119,11 +127,6 @@ static size_t find_missing(const struct word_scan *s, const str *stems, size_t n
             words[n_missing++] = word_of(s, token);
     }
     return n_missing;
-}
-
-static struct word_prefix prefix_of(const struct pool_row *row)
-{
-    return row->generation ? word_prefix_in(row->no, row->generation) : word_prefix_of(row->no);
 }
 
 /* One word's documents, until the search ends. */
@@ -216,17 +219,12 @@ enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref
                                const str *stems, size_t n, bool memories_only, size_t max,
                                struct word_hits *out)
 {
-    struct word_hits hits = {0};
     CLEANUP(lists_end) struct lists lists = {.n = 0};
     TRY(check_words(ctx, n));
     POOL_READER(r, row, ctx, s, pool);
-    struct word_scan scan = {.ctx = ctx,
-                             .db = r.db,
-                             .pool = row.no,
-                             .least = memories_only ? DOC_MEMORY : 0,
-                             .max = max};
+    struct word_scan scan = scan_of(ctx, r.db, &row, memories_only, max);
+    struct word_hits hits = {.messages = row.messages, .memories = row.memories};
     struct word_docs docs[QUERY_WORDS_MAX];
-    scan.prefix = prefix_of(&row);
     TRY(words_view(ctx, r.db, &scan.view));
     if (row.no)
         TRY(fetch_words(&scan, stems, n, docs));
@@ -238,8 +236,6 @@ enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref
     merge_all(&ctx->arena, lists.v, lists.n, max, &hits);
     if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
         TRY(drop_expired(ctx, r.db, row.no, &hits));
-    hits.messages = row.messages;
-    hits.memories = row.memories;
     *out = hits;
     return OK;
 }
@@ -255,8 +251,7 @@ enum status store_ask_words(struct ctx *ctx, struct store *s, struct pool_ref po
         return OK;
     READER(r, ctx, s);
     TRY(pool_guess(ctx, r.db, pool, &row));
-    struct word_scan scan = {ctx, r.db, row.no, prefix_of(&row), 0, 0, max};
-    scan.least = memories_only ? DOC_MEMORY : 0;
+    struct word_scan scan = scan_of(ctx, r.db, &row, memories_only, max);
     if (row.no)
         SQL_AHEAD(ctx, r.db, SQL_MEMORY_EXPIRED, row.no, expired_by(r.db));
     if (row.generation)
@@ -310,13 +305,10 @@ enum status store_search_newest_words(struct ctx *ctx, struct store *s, struct p
                                       struct word_hits *out)
 {
     TRY(check_words(ctx, n));
-    struct word_hits hits = {0};
     assert(n <= QUERY_WORDS_MAX && max);
     POOL_READER(r, row, ctx, s, pool);
-    struct word_scan scan = {
-        .ctx = ctx, .db = r.db, .pool = row.no, .prefix = word_prefix_of(row.no), .max = max};
-    hits.messages = row.messages;
-    hits.memories = row.memories;
+    struct word_scan scan = scan_of(ctx, r.db, &row, memories_only, max);
+    struct word_hits hits = {.messages = row.messages, .memories = row.memories};
     for (size_t i = 0; row.no && i < n; i++) {
         if (!stems[i].n)
             continue;
