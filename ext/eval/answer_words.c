@@ -22,7 +22,7 @@ static struct term_set terms_of_text(struct arena *a, str text)
     return t;
 }
 
-/* The words that are in both. */
+/* The words that are in both, in the order of one: a set as well. */
 static struct term_set terms_common(struct arena *a, const struct term_set *one,
                                     const struct term_set *other)
 {
@@ -30,7 +30,6 @@ static struct term_set terms_common(struct arena *a, const struct term_set *one,
     for (size_t i = 0; i < one->n; i++)
         if (terms_have(other, one->v[i]))
             terms_add(a, &t, one->v[i]);
-    terms_sort(&t);
     return t;
 }
 

@@ -223,7 +223,6 @@ static enum status questions_of(struct ctx *ctx, str id, const struct json *j,
     *out = j;
     if (j->type != JSON_STRING)
         return OK;
-    *out = NULL;
     if (!soft(ctx, json_parse(ctx, text, &parsed)) &&
         !(soft(ctx, python_as_json(ctx, text, &text)) && soft(ctx, json_parse(ctx, text, &parsed))))
         return fail(ctx, BAD_INPUT,

@@ -54,6 +54,9 @@ static enum status run_junk(struct ctx *ctx, const struct options *o, struct eng
     return engine_eval_junk(ctx, e, &junk, o->json, report);
 }
 
+/* Flags that not all measures take: those of a ranking. */
+#define RANKING " level k pool sessions dump follow_ups per_question texts "
+
 /* What can be measured: one row for each second word. A format's name stands for its ranking. */
 static const struct measure {
     const char *name, *flags; /* of the flags that not all measures take, those that it does */
@@ -61,11 +64,10 @@ static const struct measure {
     enum status (*run)(struct ctx *ctx, const struct options *o, struct engine *e,
                        struct eval_in *in, struct buf *report); /* NULL: needs no database */
 } measures[] = {
-    {"locomo", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
-    {"longmemeval", " level k pool sessions dump follow_ups per_question texts ", 1, 1,
-     run_ranking},
-    {"beam", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
-    {"jsonl", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
+    {"locomo", RANKING, 1, 1, run_ranking},
+    {"longmemeval", RANKING, 1, 1, run_ranking},
+    {"beam", RANKING, 1, 1, run_ranking},
+    {"jsonl", RANKING, 1, 1, run_ranking},
     {"prompt", " sessions per_question texts curve format ", 1, 1, run_prompt},
     {"junk", " sample judgements format ", 1, 98, run_junk},
     {"compare", " ", 2, 2, NULL},
@@ -82,8 +84,7 @@ static const struct measure *measure_of(str name)
 
 static bool takes_flag(const struct measure *m, str flag)
 {
-    static const char some[] = " level k pool sessions dump follow_ups per_question texts curve "
-                               "format sample judgements ";
+    static const char some[] = RANKING "curve format sample judgements ";
     char word[64];
     snprintf(word, sizeof word, " " S_FMT " ", S_ARG(flag));
     return !strstr(some, word) || strstr(m->flags, word);

@@ -68,14 +68,9 @@ static size_t hits_of(struct arena *a, bool by_session, const struct exam *c,
                       const struct exam_question *q, const struct recall_out *found, bool *hit)
 {
     size_t n = found->n;
-    if (by_session) {
-        const struct session_hit *s = engine_by_session(a, found->v, found->n, &n);
-        for (size_t i = 0; i < n; i++)
-            hit[i] = strs_have(&q->sessions, s[i].id);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            hit[i] = is_evidence(c, q, &found->v[i]);
-    }
+    const struct session_hit *s = by_session ? engine_by_session(a, found->v, found->n, &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        hit[i] = s ? strs_have(&q->sessions, s[i].id) : is_evidence(c, q, &found->v[i]);
     return n;
 }
 
@@ -128,6 +123,11 @@ struct chat_question {
     str text;
 };
 
+static int64_t asked_at(const struct exam *c, const struct exam_question *q)
+{
+    return q->asked ? q->asked : c->until;
+}
+
 static void dump_rows(struct eval *v, size_t conversation, size_t question, bool own,
                       const struct exam_question *q, const struct recall_out *found)
 {
@@ -173,7 +173,7 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
     const struct exam_question *q = &c->questions[question];
     const struct recall_in in = {.pool = pool_of(v, conversation),
                                  .question = q->text,
-                                 .asked = eval_asked(c, q),
+                                 .asked = asked_at(c, q),
                                  .limit = most_results(v),
                                  .budget_tokens = -1,
                                  .only.turns = true};
@@ -203,7 +203,7 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
     const struct recall_in in = {.pool = pool_of(v, q->pool),
                                  .question = q->text,
                                  .asked = q->pool == q->asker
-                                              ? eval_asked(c, &c->questions[q->question])
+                                              ? asked_at(c, &c->questions[q->question])
                                               : v->all[q->pool].until,
                                  .gate = true,
                                  .limit = v->dump ? DUMP_OTHER : 0,

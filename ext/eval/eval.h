@@ -62,10 +62,6 @@ MUST_USE enum status eval_begin(struct ctx *ctx, struct engine *e, const struct 
 MUST_USE enum status eval_embed(struct ctx *ctx, struct engine *e, struct eval_report *r);
 /* The question with each person's name replaced by that of a person of the other conversation. */
 str eval_renamed(struct arena *a, str text, const struct exam *from, const struct exam *to);
-/* Whether both conversations are of people with names. */
-bool eval_can_rename(const struct exam *from, const struct exam *to);
-/* When a question is asked. */
-int64_t eval_asked(const struct exam *c, const struct exam_question *q);
 double eval_percent(double sum, double n);
 /* Adds to a struct of sums another one; both hold nothing but doubles. */
 void eval_add(void *to, const void *from, size_t bytes);

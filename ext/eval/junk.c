@@ -65,8 +65,7 @@ static void add_fact(struct audit *t, const struct exam *c, const struct message
                           .message = m->text,
                           .conversation = c->id,
                           .ref = m->ref};
-    const str parts[] = {fact->kind, fact->content};
-    fact->hash = str_printf(a, "%016" PRIx64, hash64(parts, 2));
+    fact->hash = str_printf(a, "%016" PRIx64, hash64(STR_LIST(fact->kind, fact->content)));
 }
 
 static void extract_exam(struct audit *t, const struct exam *c)
@@ -112,11 +111,7 @@ static str source_of(struct arena *a, const struct fact *f)
         struct words in = words_of(a, s.text, SENTENCE_WORDS);
         size_t shared = 0;
         for (size_t i = 0; i < of.n; i++)
-            for (size_t k = 0; k < in.n; k++)
-                if (str_eq(of.v[i].stem, in.v[k].stem)) {
-                    shared++;
-                    break;
-                }
+            shared += SOME(k, in.n, str_eq(of.v[i].stem, in.v[k].stem));
         if (shared > most || !best.n) {
             most = shared;
             best = str_trim(s.text);

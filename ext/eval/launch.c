@@ -22,10 +22,9 @@ static enum status own_words(struct ctx *ctx, char ***out)
     return OK;
 }
 
-static enum status start_eval(struct ctx *ctx, const struct options *o)
+static enum status start_eval(struct ctx *ctx, UNUSED const struct options *o)
 {
     char path[PATH_MAX], **words = NULL;
-    (void)o;
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "-eval");
     if (n <= 0)
         return fail(ctx, STORAGE, "the folder of this program cannot be found: %s",

@@ -62,14 +62,12 @@ static str answer_at(struct chat *t, size_t at, size_t *end)
 static enum status take_turn(struct chat *t, str answer, size_t answer_at, size_t answer_end)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(t->ctx, 0);
-    char no[32];
-    snprintf(no, sizeof no, "%zu", answer_at);
-    const str parts[] = {t->s->id, S("answer"), str_of(no)};
+    str no = str_printf(&own.arena, "%zu", answer_at);
     const struct turn_in in = {.pool = t->pool,
                                .said = t->said,
                                .n_said = t->n,
                                .model = S("scripted"),
-                               .answer_id = id_of(&t->ctx->arena, parts, 3)};
+                               .answer_id = ID_OF(&t->ctx->arena, t->s->id, S("answer"), no)};
     clock_pretend(
         t->s->messages[0].created ? t->s->messages[0].created + (int64_t)answer_at * SECOND_MS : 0);
     struct turn *turn = engine_begin_turn(&own, t->e, &in);
@@ -199,10 +197,9 @@ static str id_of_ref(const struct exam *c, const struct led *led, str ref)
 
 static bool is_given(const struct receipt *r, str id)
 {
-    for (size_t i = 0; i < r->n && id.n; i++)
-        if (r->lines[i].injected && (str_eq(r->lines[i].id, id) || str_eq(r->lines[i].source, id)))
-            return true;
-    return false;
+    return id.n && SOME(i, r->n,
+                        r->lines[i].injected &&
+                            (str_eq(r->lines[i].id, id) || str_eq(r->lines[i].source, id)));
 }
 
 static enum status ask_question(struct prompt *p, size_t asker, const struct exam_question *q,
@@ -239,6 +236,12 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
     return OK;
 }
 
+/* Whether both conversations are of people with names. */
+static bool can_rename(const struct exam *from, const struct exam *to)
+{
+    return from->speakers[0].n && to->speakers[0].n && (!from->speakers[1].n || to->speakers[1].n);
+}
+
 /* Asked three times, or of its own conversation alone, with the threshold as it is set now. */
 static enum status ask_all(struct prompt *p, size_t c, const struct exam_question *q,
                            bool is_own_alone, struct given_sum *out)
@@ -252,7 +255,7 @@ static enum status ask_all(struct prompt *p, size_t c, const struct exam_questio
     TRY(ask_question(p, c, q, next, q->text, &other));
     out->foreign_asked = 1;
     out->foreign = other.kept;
-    if (!eval_can_rename(from, to))
+    if (!can_rename(from, to))
         return OK;
     str renamed = eval_renamed(&p->ctx->arena, q->text, from, to);
     TRY(ask_question(p, c, q, next, renamed, &other));
@@ -321,12 +324,12 @@ static enum status find_kept(struct prompt *p)
     double low = THRESHOLD_LEAST, high = 1;
     struct given_sum sum;
     TRY(measure_level(p, low, true, &sum));
-    if (prompt_kept(&sum) < KEPT_AT_LEAST)
+    if (eval_percent(sum.kept, sum.n) < KEPT_AT_LEAST)
         return OK;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = sqrt(low * high);
         TRY(measure_level(p, middle, true, &sum));
-        *(prompt_kept(&sum) < KEPT_AT_LEAST ? &high : &low) = middle;
+        *(eval_percent(sum.kept, sum.n) < KEPT_AT_LEAST ? &high : &low) = middle;
     }
     r->threshold_kept = low;
     return measure_level(p, low, false, &r->at_kept);

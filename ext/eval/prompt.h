@@ -34,7 +34,4 @@ struct prompt_report {
     struct eval_report vectors;     /* only what it says of vectors */
 };
 
-/* The share of questions that get anything, in percent. */
-double prompt_kept(const struct given_sum *s);
-
 void prompt_write(struct buf *out, const struct prompt_report *r, bool as_json);

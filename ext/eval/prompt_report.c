@@ -2,11 +2,6 @@
 #include "base/json.h"
 #include "ext/eval/prompt.h"
 
-double prompt_kept(const struct given_sum *s)
-{
-    return eval_percent(s->kept, s->n);
-}
-
 /* --- text --- */
 
 /* Of a column, and of the one that is headed "answer words". */
@@ -84,7 +79,7 @@ static void member_percent(struct json_out *w, const char *name, double sum, dou
 static void put_sum(struct json_out *w, const struct given_sum *s)
 {
     json_member_int(w, "n", (int64_t)s->n);
-    json_member_num(w, "kept", prompt_kept(s));
+    json_member_num(w, "kept", eval_percent(s->kept, s->n));
     json_member_num(w, "any", eval_percent(s->any, s->n));
     json_member_num(w, "frac", eval_percent(s->frac, s->n));
     json_member_num(w, "tokens", s->kept ? s->tokens / s->kept : 0);

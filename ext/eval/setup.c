@@ -49,16 +49,6 @@ str eval_renamed(struct arena *a, str text, const struct exam *from, const struc
     return buf_str(&b);
 }
 
-bool eval_can_rename(const struct exam *from, const struct exam *to)
-{
-    return from->speakers[0].n && to->speakers[0].n && (!from->speakers[1].n || to->speakers[1].n);
-}
-
-int64_t eval_asked(const struct exam *c, const struct exam_question *q)
-{
-    return q->asked ? q->asked : c->until;
-}
-
 size_t eval_kind_place(struct eval_kinds *kinds, const struct exam_question *q)
 {
     size_t at = 0;

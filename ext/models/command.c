@@ -38,7 +38,7 @@ static struct used in_use(struct ctx *ctx, const struct options *o)
     struct embed_choice choice = embed_choice_of(&o->settings);
     struct pool_ref everywhere = {.user = o->user};
     struct engine_status status;
-    struct ctx own = ctx_child(ctx, 0);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct used used = {embed_resolve(ctx, &o->settings, &choice).model, S("")};
     if (instance_open(&own, o, TO_READ, &instance) == OK &&
         engine_status(&own, instance.engine, everywhere, false, &status) == OK) {
@@ -46,7 +46,6 @@ static struct used in_use(struct ctx *ctx, const struct options *o)
         if (status.rerank.enabled)
             used.reranking = str_dup(&ctx->arena, status.rerank.model);
     }
-    ctx_free(&own);
     return used;
 }
 

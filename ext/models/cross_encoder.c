@@ -31,9 +31,8 @@ static enum status check_kind(struct ctx *ctx, str folder)
     struct json *root;
     TRY(bert_config(ctx, folder, &root));
     const struct json *kinds = json_get(root, "architectures");
-    if (!kinds || kinds->type != JSON_ARRAY)
-        kinds = NULL;
-    for (const struct json *kind = kinds ? kinds->first : NULL; kind; kind = kind->next)
+    bool is_list = kinds && kinds->type == JSON_ARRAY;
+    for (const struct json *kind = is_list ? kinds->first : NULL; kind; kind = kind->next)
         if (str_is(json_string(kind), "BertForSequenceClassification"))
             return OK;
     return fail(ctx, UNSUPPORTED,
@@ -42,10 +41,8 @@ static enum status check_kind(struct ctx *ctx, str folder)
 
 static bool is_cross_encoder(struct ctx *ctx, str folder)
 {
-    struct ctx own = ctx_detached(ctx);
-    bool is_one = check_kind(&own, folder) == OK;
-    ctx_free(&own);
-    return is_one;
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    return check_kind(&own, folder) == OK;
 }
 
 static enum status read_all(struct ctx *ctx, str folder, struct cross_encoder *c)

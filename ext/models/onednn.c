@@ -15,8 +15,6 @@ const char *const onednn_names[] = {NULL};
 const char *const onednn_names[] = {"libdnnl.so.3.6", "libdnnl.so.3", "libdnnl.so.2", NULL};
 #endif
 
-/* UNSUPPORTED: no library, or one without the functions; the message says what to install. The
- * library is never closed. */
 enum status onednn_load(struct ctx *ctx, const char *const *names, struct onednn *out)
 {
     void *library = NULL;

@@ -18,5 +18,5 @@ struct onednn {
 extern const char *const onednn_names[];
 
 /* The first library of names that is installed; UNSUPPORTED, with the package to install, when
- * there is none. The library stays loaded until the process ends. */
+ * there is none or it lacks a function. The library stays loaded until the process ends. */
 MUST_USE enum status onednn_load(struct ctx *ctx, const char *const *names, struct onednn *out);

@@ -72,8 +72,6 @@ enum status cortex_found(struct ctx *ctx, enum status s, const char *what)
     return NOT_FOUND;
 }
 
-/* Every space in reach is asked (found_session). A session that the caller cannot reach is missing
- * like one that does not exist. */
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {

@@ -199,7 +199,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     if (!str_is(str_trim(name), "*"))
         return auth_pool(ctx, app, &in->who, name, "app_id", one);
     TRY(auth_spaces(ctx, app, &in->who, one));
-    if (!one->space.n || !str_is(one->space, DEFAULT_SPACE))
+    if (!str_is(one->space, DEFAULT_SPACE))
         return OK;
     return auth_pools(ctx, app, &in->who, out);
 }

@@ -9,8 +9,6 @@
  * model.
  */
 
-#define BY_HEADER "X-Facts-By"
-
 /* --- shapes --- */
 
 SHAPE(app_in, (STR, app_id, .help = "one of your apps; default: default"));
@@ -110,7 +108,7 @@ static HANDLER(extract_facts)
     TRY(auth_pool(ctx, app, &in->who, query.app_id, "app_id", &pool));
     struct profile_source source = {from->text, from->raw, from->data, query.store};
     TRY(engine_read_profile(ctx, app->engine, pool, &source, &facts, &by));
-    reply_header(out, BY_HEADER, by);
+    reply_header(out, "X-Facts-By", by);
     return reply_fields(out, extract_out_fields, &(struct extract_out){facts});
 }
 

@@ -80,11 +80,9 @@ static HANDLER(change_session)
                                 .title = str_trim(a->title),
                                 .metadata = a->metadata ? a->metadata->source : S("")};
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
-    if (to.sets_title || to.sets_metadata) {
-        str id = s.id;
-        TRY(cortex_found(ctx, engine_change_session(ctx, app->engine, pool, id, &to, &s),
+    if (to.sets_title || to.sets_metadata)
+        TRY(cortex_found(ctx, engine_change_session(ctx, app->engine, pool, s.id, &to, &s),
                          "session"));
-    }
     return reply_session(ctx, in, &s, out);
 }
 

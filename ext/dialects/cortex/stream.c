@@ -125,13 +125,12 @@ static void read_usage(struct chat_answer *a, const struct json *answer)
 
 /* One event of OpenAI's stream becomes at most one of Cortex's. An error inside the stream is kept
  * for the end, which words it; what came before it has gone out already. */
-static void read_event(void *arg, str name, str data)
+static void read_event(void *arg, UNUSED str name, str data)
 {
     struct chat_answer *a = arg;
     assert(a->is_stream && !a->is_read);
     struct ctx *ctx = &a->scratch;
     struct json *answer;
-    (void)name;
     if (str_is(data, "[DONE]")) {
         a->has_ended = true;
         return;

@@ -57,20 +57,17 @@ static enum status read_messages(struct adding *a)
     const struct json *messages = a->in->messages;
     struct said *said = NEW(&a->ctx->arena, struct said);
     *said = (struct said){.role = S("user"), .text = json_string(messages)};
-    a->said = said;
     a->n_said = 1;
-    if (messages->type != JSON_STRING) {
-        if (!said_read(a->ctx, messages, &said, &a->n_said))
-            return fail_field(a->ctx, "messages",
-                              "must be a text, or a list of messages with role and content");
-        a->said = said;
-        for (const struct json *m = messages->first; m; m = m->next) {
-            const struct json *content = json_get(m, "content");
-            bool says = content && (content->type == JSON_STRING || content->type == JSON_ARRAY ||
-                                    content->type == JSON_OBJECT);
-            if (!says && !json_get(m, "tool_calls"))
-                return fail_field(a->ctx, "messages", "must each have a content: text or parts");
-        }
+    if (messages->type != JSON_STRING && !said_read(a->ctx, messages, &said, &a->n_said))
+        return fail_field(a->ctx, "messages",
+                          "must be a text, or a list of messages with role and content");
+    a->said = said;
+    for (const struct json *m = messages->first; m; m = m->next) {
+        const struct json *content = json_get(m, "content");
+        bool says = content && (content->type == JSON_STRING || content->type == JSON_ARRAY ||
+                                content->type == JSON_OBJECT);
+        if (!says && !json_get(m, "tool_calls"))
+            return fail_field(a->ctx, "messages", "must each have a content: text or parts");
     }
     for (size_t i = 0; i < a->n_said; i++)
         if (a->said[i].text.n > TEXT_MAX)

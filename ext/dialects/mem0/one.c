@@ -42,26 +42,26 @@ enum status mem0_change(struct ctx *ctx, struct app *app, const struct request *
 FIELDS(mem0_erase_in, (BOOL, delete_linked, .help = "also those that it has replaced"));
 
 /* What it replaced, and what that replaced: everything in front of it in its chain. */
-static enum status erase_older(struct ctx *ctx, struct app *app, const struct mem0_found *of,
-                               int64_t *erased)
+static enum status erase_older(struct ctx *ctx, struct app *app, const struct mem0_found *of)
 {
     struct history_item *v;
+    int64_t erased;
     size_t n, kept = 0;
     TRY(engine_history(ctx, app->engine, of->pool, of->memory.id, &v, &n));
     str *ids = NEW_N(&ctx->arena, str, n + 1);
     for (; kept < n && !str_eq(v[kept].memory.id, of->memory.id); kept++)
         ids[kept] = v[kept].memory.id;
     const struct forget what = {.pool = of->pool, .ids = ids, .n_ids = kept};
-    return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, erased), NOT_FOUND) : OK;
+    return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND) : OK;
 }
 
 HANDLER(mem0_erase)
 {
     struct mem0_found found;
-    int64_t erased = 0, older = 0;
+    int64_t erased;
     TRY(mem0_find(ctx, app, in, in->params[0], &found));
     if (((const struct mem0_erase_in *)in->in)->delete_linked)
-        TRY(erase_older(ctx, app, &found, &older));
+        TRY(erase_older(ctx, app, &found));
     const struct forget what = {.pool = found.pool, .id = found.memory.id};
     TRY(engine_forget(ctx, app->engine, &what, &erased));
     return mem0_say(out, S("Memory deleted successfully!"));
@@ -83,8 +83,7 @@ FIELDS_OF(past, mem0_history, (STR, id), (STR, memory_id), (STR, old_memory, .em
 static void add_past(struct ctx *ctx, const struct mem0_found *of, struct past *v, size_t *n,
                      struct past one)
 {
-    const str parts[] = {of->memory.id, str_printf(&ctx->arena, "%zu", *n)};
-    one.id = id_of(&ctx->arena, parts, 2);
+    one.id = ID_OF(&ctx->arena, of->memory.id, str_printf(&ctx->arena, "%zu", *n));
     one.memory_id = of->memory.id;
     one.user_id = of->who.user_id;
     one.created_at = of->memory.created;

@@ -144,11 +144,6 @@ static void add_found(struct reading *r, struct mem0_memory shape)
     ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = shape;
 }
 
-static enum status show_found(const struct reading *r, const struct json **results)
-{
-    return json_list(r->ctx, mem0_memory_fields, r->v, r->n, sizeof *r->v, results);
-}
-
 /* --- lists --- */
 
 static struct memory_page_in page_of(const struct reading *r, struct pools pools)
@@ -233,7 +228,7 @@ enum status mem0_list(struct ctx *ctx, struct app *app, const struct request *in
         for (size_t i = 0; i < r.n_users; i++)
             TRY(scan_user(&r, &r.users[i], offset, limit));
     *total = r.total;
-    return show_found(&r, results);
+    return json_list(ctx, mem0_memory_fields, r.v, r.n, sizeof *r.v, results);
 }
 
 /* --- searches --- */
@@ -282,5 +277,5 @@ enum status mem0_search(struct ctx *ctx, struct app *app, const struct request *
     }
     SORT(r.v, r.n, most_alike);
     r.n = r.n < most ? r.n : most;
-    return show_found(&r, results);
+    return json_list(ctx, mem0_memory_fields, r.v, r.n, sizeof *r.v, results);
 }

@@ -35,12 +35,10 @@ static void print_report(const struct condense_out *r)
 static enum status run_compact(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    struct condense_in in = {.pool = {.user = o->user},
+    struct condense_in in = {.pool = {o->user, options_has(o, "space") ? o->space : S("")},
                              .older_than_days = o->older_than,
                              .dry_run = o->dry_run};
     struct condense_out done;
-    if (options_has(o, "space"))
-        in.pool.space = o->space;
     TRY(instance_open(ctx, o, o->dry_run ? TO_READ : TO_CHANGE, &instance));
     TRY(engine_condense(ctx, instance.engine, &in, &done));
     if (!o->json) {

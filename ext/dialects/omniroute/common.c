@@ -34,12 +34,10 @@ enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_ac
         return fail(ctx, s, "%s",
                     request_header(in, "Authorization").n ? "Invalid or expired access token"
                                                           : "Authentication required");
-    if (s == FORBIDDEN && ctx->detail == AUTH_NEEDS_ADMIN) {
-        ctx_clear_failure(ctx);
+    if (ctx->detail == AUTH_NEEDS_ADMIN && soft_if(ctx, s, FORBIDDEN))
         return fail(ctx, s,
                     "API key lacks 'manage' scope. 'rememberd token create --admin' makes "
                     "one that has it.");
-    }
     if (soft_if(ctx, s, STORAGE))
         return fail(ctx, s, "Service temporarily unavailable");
     return s;

@@ -123,11 +123,9 @@ static enum status summary_pool(struct ctx *ctx, struct app *app, const struct r
     struct memory m;
     enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], &m);
     *out = in->who.pool;
-    if (soft_if(ctx, s, NOT_FOUND))
-        return OK;
-    TRY(s);
-    out->space = m.space;
-    return OK;
+    if (s == OK)
+        out->space = m.space;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 /* Oldest first. A memory that is no summary is a mistake of the caller's, not an empty list. */

@@ -199,15 +199,12 @@ SHAPE(status_out, (OBJECT, keyword, struct keyword_tier, .inside = keyword_tier_
       (OBJECT, rerank, struct rerank_tier, .inside = rerank_tier_fields));
 
 /* healthy has three values, so it is JSON: null when Qdrant was not asked. */
-static struct qdrant_tier qdrant_tier(const struct engine_status *s)
+static struct qdrant_tier qdrant_tier(struct ctx *ctx, const struct engine_status *s)
 {
-    static const struct json yes = {.type = JSON_BOOL, .source = {"true", 4}},
-                             no = {.type = JSON_BOOL, .source = {"false", 5}};
+    str healthy = s->qdrant.healthy ? S("true") : S("false");
     return (struct qdrant_tier){
         .enabled = s->qdrant.enabled,
-        .healthy = !s->qdrant.probed   ? NULL
-                   : s->qdrant.healthy ? &yes
-                                       : &no,
+        .healthy = s->qdrant.probed ? json_of(ctx, healthy) : NULL,
         .latency_ms = s->qdrant.took_us ? (double)s->qdrant.took_us / 1000 : NAN,
         .error = s->qdrant.error,
         .note = s->qdrant.note,
@@ -218,9 +215,8 @@ static struct qdrant_tier qdrant_tier(const struct engine_status *s)
 /* The part behind "provider/", or all of it: a model's own name may hold more slashes. */
 static str model_of(str provider_model)
 {
-    size_t slash = str_find(provider_model, S("/"));
-    return slash == provider_model.n ? provider_model
-                                     : str_sub(provider_model, slash + 1, provider_model.n);
+    str rest = provider_model, provider = str_cut(&rest, '/');
+    return provider.n < provider_model.n ? rest : provider_model;
 }
 
 /* "provider/model" in two members, as OmniRoute shows it; without a slash there is only a model. */
@@ -249,7 +245,7 @@ static HANDLER(show_status)
                       {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
         .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.available,
                     s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
-        .qdrant = qdrant_tier(&s),
+        .qdrant = qdrant_tier(ctx, &s),
         .rerank = rerank_tier(&s),
     };
     return reply_fields(out, status_out_fields, &shape);

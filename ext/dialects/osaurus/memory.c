@@ -177,7 +177,7 @@ static enum status agents_in(struct ctx *ctx, struct app *app, const struct requ
     enum status s = engine_agent(ctx, app->engine, pool, v);
     *out = v;
     *n = s == OK;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 /* One answer from several sources, asked one after the other: the numbers may be of slightly

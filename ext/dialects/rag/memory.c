@@ -57,7 +57,6 @@ static const struct json *invalid_list(struct ctx *ctx, const struct request *in
     bool has_body =
         str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
     str field = str_of(ctx->field);
-    struct json *loc = NEW(&ctx->arena, struct json);
     struct buf b = buf_make(&ctx->arena, 1024);
     struct json_out w = json_to(&b);
     json_open(&w, '[');
@@ -65,7 +64,7 @@ static const struct json *invalid_list(struct ctx *ctx, const struct request *in
     if (field.n)
         json_str(&w, field);
     json_close(&w, ']');
-    *loc = (struct json){.type = JSON_ARRAY, .source = buf_str(&b)};
+    const struct json *loc = json_of(ctx, buf_str(&b));
     struct invalid one = {loc, str_of(ctx->why), field.n ? S("value_error") : S("json_invalid")};
     if (ctx->is_missing)
         one = (struct invalid){loc, S("Field required"), S("missing")};
@@ -122,14 +121,12 @@ static struct strs names_of(struct ctx *ctx, const struct json *array)
     return out;
 }
 
-struct json *rag_object(struct ctx *ctx, str text)
+const struct json *rag_object(struct ctx *ctx, str text)
 {
     struct json *v;
     if (text.n && soft(ctx, json_parse(ctx, text, &v)) && v->type == JSON_OBJECT)
         return v;
-    v = NEW(&ctx->arena, struct json);
-    *v = (struct json){.type = JSON_OBJECT, .source = S("{}")};
-    return v;
+    return json_of(ctx, S("{}"));
 }
 
 /* decay_score is computed at read; the stored memory does not change. */
