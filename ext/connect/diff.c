@@ -85,10 +85,7 @@ static struct steps steps_of(struct arena *a, struct strs x, struct strs y)
 static bool is_near_change(const struct steps *s, size_t i)
 {
     size_t from = i < AROUND ? 0 : i - AROUND, to = i + AROUND < s->n ? i + AROUND : s->n - 1;
-    for (size_t k = from; k <= to; k++)
-        if (s->v[k].sign != ' ')
-            return true;
-    return false;
+    return SOME(k, to - from + 1, s->v[from + k].sign != ' ');
 }
 
 str diff_lines(struct arena *a, str before, str after)

@@ -1,4 +1,5 @@
 /* agents.c - transcripts of coding agents and agents in files: Claude Code, Codex, Letta. */
+#include "engine/text/bytes.h"
 #include "ext/import/foreign.h"
 
 /* What the program put in the user's place, or beside what the user typed. A text in angle brackets
@@ -15,10 +16,7 @@ static bool is_own_text(str text)
         NULL,
     };
     text = str_trim(text);
-    for (size_t i = 0; begins[i]; i++)
-        if (str_starts(text, str_of(begins[i])))
-            return true;
-    return !text.n;
+    return !text.n || text_starts_with_any(text, begins);
 }
 
 /* One message with its text, unless nobody has said it. */

@@ -121,8 +121,6 @@ static bool has_session(const struct exam *c, str id)
     return SOME(s, c->n_sessions, str_eq(c->sessions[s].id, id));
 }
 
-/* Keeps the first sessions and the questions that they answer: small pools, for fitting the
- * weights. */
 void exam_cut(struct exam *c, size_t sessions)
 {
     size_t kept = 0;
@@ -134,9 +132,8 @@ void exam_cut(struct exam *c, size_t sessions)
         if (c->sessions[i].messages[0].created > c->until)
             c->until = c->sessions[i].messages[0].created;
     for (size_t i = 0; i < c->n_questions; i++) {
-        bool answered =
-            EVERY(k, c->questions[i].sessions.n, has_session(c, c->questions[i].sessions.v[k]));
-        if (answered)
+        const struct strs *by = &c->questions[i].sessions;
+        if (EVERY(k, by->n, has_session(c, by->v[k])))
             c->questions[kept++] = c->questions[i];
     }
     c->left_out += c->n_questions - kept;

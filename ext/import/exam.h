@@ -52,7 +52,7 @@ void exam_make_room(struct arena *a, struct exam_question *q, size_t n);
 /* Keeps the question when it has evidence, else counts it as left out. There must be room. */
 void exam_keep_question(struct exam *c, const struct exam_question *q);
 
-/* Leaves only the first sessions, and the questions that they answer. */
+/* Leaves only the first sessions, and the questions that they answer: for fitting the weights. */
 void exam_cut(struct exam *c, size_t sessions);
 
 /* --- locomo.c --- */

@@ -108,11 +108,11 @@ static str metadata_of(struct foreign *f, const struct memory *m)
 /* The same record gives the same id, in every import. */
 static str id_for(struct foreign *f, const struct memory *m)
 {
-    const str by_id[] = {str_of(f->format), S("id"), m->id};
-    const str by_content[] = {str_of(f->format), S("content"), m->content};
+    struct arena *a = &f->ctx->arena;
     if (id_is_uuid(m->id))
-        return str_lower(&f->ctx->arena, m->id);
-    return id_of(&f->ctx->arena, m->id.n ? by_id : by_content, 3);
+        return str_lower(a, m->id);
+    return m->id.n ? ID_OF(a, str_of(f->format), S("id"), m->id)
+                   : ID_OF(a, str_of(f->format), S("content"), m->content);
 }
 
 /* As a message that says so: what was forgotten before is left out. "" when nothing is left. */

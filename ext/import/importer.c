@@ -40,10 +40,7 @@ enum status importer_pass(struct ctx *to, struct ctx *from, enum status s)
 {
     if (s == OK)
         return OK;
-    if (from->field[0])
-        (void)fail(to, s, "%s %s", from->field, from->why);
-    else
-        (void)fail(to, s, "%s", from->why);
+    (void)fail(to, s, "%s%s%s", from->field, from->field[0] ? " " : "", from->why);
     ctx_clear_failure(from);
     return s;
 }
@@ -63,10 +60,9 @@ static str id_for(struct importer *im, const struct message *m, int64_t created)
     int64_t same = m->ref.n ? 0 : seen_before(&im->seen.turns, hash64(turn, 3));
     struct arena *a = &im->work.arena;
     str said = str_printf(a, "%lld %lld", (long long)created, (long long)same);
-    const str by_ref[] = {im->pool.user, im->pool.space, m->session, m->ref};
-    const str by_text[] = {im->pool.user, im->pool.space, m->session, m->role,
-                           m->speaker,    m->text,        said};
-    return m->ref.n ? id_of(a, by_ref, 4) : id_of(a, by_text, 7);
+    return m->ref.n ? ID_OF(a, im->pool.user, im->pool.space, m->session, m->ref)
+                    : ID_OF(a, im->pool.user, im->pool.space, m->session, m->role, m->speaker,
+                            m->text, said);
 }
 
 /* Whether it was erased here, and stays so. */

@@ -1,7 +1,6 @@
 /* lines.c - a text whose lines are memories: pasted lists, notes that a program keeps of a user. */
-#include <ctype.h>
-
 #include "base/time_text.h"
+#include "engine/text/bytes.h"
 #include "ext/import/foreign.h"
 
 /* A "#" heading, or a line that is bold as a whole; "" for another line. */
@@ -25,11 +24,10 @@ static str heading_of(str line)
 static size_t bullet_bytes(str line)
 {
     static const char *const bullets[] = {"- ", "* ", "+ ", "• ", NULL};
-    size_t n = 0;
-    for (size_t i = 0; bullets[i]; i++)
-        if (str_starts(line, str_of(bullets[i])))
-            return strlen(bullets[i]);
-    while (n < line.n && n < 4 && isdigit((unsigned char)line.p[n]))
+    size_t n = text_starts_with_any(line, bullets);
+    if (n)
+        return n;
+    while (n < line.n && n < 4 && is_digit(line.p[n]))
         n++;
     bool is_number = n && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')');
     return is_number && line.p[n + 1] == ' ' ? n + 2 : 0;
@@ -44,12 +42,8 @@ static str without_date(str line, int64_t *at)
     if (!str_starts(line, S("[")) || end == line.n || !time_read(str_sub(line, 1, end), at))
         return line;
     line = str_sub(line, end + 1, line.n);
-    for (size_t i = 0; marks[i]; i++) {
-        if (!str_starts(line, str_of(marks[i])))
-            continue;
-        line = str_sub(line, strlen(marks[i]), line.n);
-        i = (size_t)-1; /* from the first mark again */
-    }
+    for (size_t n; (n = text_starts_with_any(line, marks)) > 0;)
+        line = str_sub(line, n, line.n);
     return line;
 }
 

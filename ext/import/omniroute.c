@@ -90,11 +90,10 @@ static str id_for(struct gathering *im, const struct memory *m)
 {
     struct arena *a = &im->work->arena;
     str created = str_printf(a, "%lld", (long long)m->created);
-    const str by_id[] = {S("omniroute"), im->owner, m->id},
-              by_content[] = {S("omniroute"), im->owner, m->key, m->content, created};
     if (id_is_uuid(m->id))
         return str_lower(a, m->id);
-    return m->id.n ? id_of(a, by_id, 3) : id_of(a, by_content, 5);
+    return m->id.n ? ID_OF(a, S("omniroute"), im->owner, m->id)
+                   : ID_OF(a, S("omniroute"), im->owner, m->key, m->content, created);
 }
 
 /* Copied, because the row's memory ends with the row. */
@@ -116,11 +115,10 @@ static void import_memory(struct gathering *im, const struct memory *from)
     im->bytes += sizeof *m + m->content.n + m->metadata.n;
 }
 
-static enum status take_row(struct ctx *ctx, void *own, const struct omniroute_row *row,
+static enum status take_row(UNUSED struct ctx *ctx, void *own, const struct omniroute_row *row,
                             int64_t done, int64_t all)
 {
     struct gathering *im = own;
-    (void)ctx;
     TRY(begin_owner(im, row->owner));
     if (str_trim(row->memory.content).n)
         import_memory(im, &row->memory);

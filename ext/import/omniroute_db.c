@@ -61,10 +61,9 @@ static const char *const tables[] = {"memories", "memory", NULL};
 
 static bool is_column(const char *name)
 {
-    for (int i = 0; i < COLUMNS; i++)
-        if (!*name || !sqlite3_stricmp(name, names[i][0]) || !sqlite3_stricmp(name, names[i][1]))
-            return true;
-    return false;
+    return !*name ||
+           SOME(i, COLUMNS,
+                !sqlite3_stricmp(name, names[i][0]) || !sqlite3_stricmp(name, names[i][1]));
 }
 
 struct source {
@@ -130,14 +129,13 @@ static const char *uri_of(struct source *s, const char *parameters)
 
 /* Reads of the tables by their columns ("" is any, for counting) outside views and triggers, a few
  * functions, and the pragmas that describe a table. */
-static int authorize(void *own, int action, const char *first, const char *second, const char *db,
-                     const char *inside)
+static int authorize(UNUSED void *own, int action, const char *first, const char *second,
+                     UNUSED const char *db, const char *inside)
 {
     static const char *const functions[] = {"coalesce",     "count", "julianday", "max",
                                             "octet_length", "sum",   NULL};
     static const char *const pragmas[] = {"table_info", "table_list", NULL};
     bool is_allowed = action == SQLITE_SELECT;
-    (void)own, (void)db;
     if (action == SQLITE_FUNCTION)
         is_allowed = name_index(functions, str_of(second), -1) >= 0;
     if (action == SQLITE_PRAGMA)

@@ -53,6 +53,10 @@ static enum status read_record(struct import_run *run, const struct import_forma
     if (source.n > RECORD_MAX)
         return fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
                     source.n);
+    if (row->read_text && !utf8_is_valid(source))
+        return fail(&run->record, BAD_INPUT, "is not UTF-8 text");
+    if (row->read_text)
+        return row->read_text(f, source);
     TRY(json_parse(&run->record, source, &v));
     if (v->type != JSON_OBJECT)
         return fail(&run->record, BAD_INPUT, "must be a JSON object");
@@ -98,15 +102,7 @@ static enum status read_text(struct import_run *run, const struct import_format 
     if (row->is_copy)
         return row->read_text(f, f->text);
     run->report->records++;
-    enum status s = OK;
-    if (f->text.n > RECORD_MAX)
-        s = fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
-                 f->text.n);
-    else if (!utf8_is_valid(f->text))
-        s = fail(&run->record, BAD_INPUT, "is not UTF-8 text");
-    else
-        s = row->read_text(f, f->text);
-    return judge_record(run, f, s, "record", 0);
+    return judge_record(run, f, read_record(run, row, f, f->text), "record", 0);
 }
 
 static enum status read_file(struct import_run *run, const struct import_format *row,

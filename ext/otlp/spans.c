@@ -12,14 +12,7 @@
 enum span_kind { KIND_INTERNAL = 1, KIND_SERVER = 2, KIND_CLIENT = 3 };
 enum { STATUS_ERROR = 2 };
 
-static void copy_text(char *to, size_t size, str from)
-{
-    size_t n = from.n < size ? from.n : size - 1;
-    if (n)
-        memcpy(to, from.p, n);
-    to[n] = 0;
-}
-#define COPY(TO, FROM) copy_text(TO, sizeof(TO), FROM)
+#define COPY(TO, FROM) snprintf(TO, sizeof(TO), S_FMT, S_ARG(FROM))
 
 void row_of(const struct request *in, int code, enum status how, struct chat_row *out)
 {
@@ -74,17 +67,6 @@ static void write_number(struct json_out *w, const char *key, int64_t value)
         write_typed(w, key, "intValue", text);
 }
 
-/* The kind of an error: a code of HTTP, or what happened. */
-static void write_error(struct json_out *w, int code, enum status how)
-{
-    char text[16];
-    snprintf(text, sizeof text, "%d", code);
-    if (how != OK)
-        write_text(w, "error.type", status_name(how));
-    else if (code >= 400)
-        write_text(w, "error.type", text);
-}
-
 /* --- spans --- */
 
 static void write_time(struct json_out *w, const char *name, int64_t us)
@@ -117,8 +99,13 @@ static void open_span(struct json_out *w, const struct chat_row *row, const stru
     json_member_open(w, "attributes", '[');
 }
 
-static void close_span(struct json_out *w, bool is_error)
+/* The kind of an error: a code of HTTP, or what happened. */
+static void close_span(struct json_out *w, bool is_error, int code, enum status how)
 {
+    char text[16];
+    snprintf(text, sizeof text, "%d", code);
+    if (is_error)
+        write_text(w, "error.type", how != OK ? status_name(how) : text);
     json_close(w, ']');
     json_member_open(w, "status", '{');
     if (is_error)
@@ -147,10 +134,7 @@ static void write_chat(struct json_out *w, const struct chat_row *row, int64_t e
     write_text(w, "http.route", row->path);
     write_number(w, "http.response.status_code", row->code);
     write_text(w, "rememberd.receipt.id", row->receipt);
-    bool is_failed = row->code >= 500 || row->how != OK;
-    if (is_failed)
-        write_error(w, row->code, row->how);
-    close_span(w, is_failed);
+    close_span(w, row->code >= 500 || row->how != OK, row->code, row->how);
 }
 
 /* An address that cannot be read is left out. */
@@ -174,7 +158,7 @@ static void write_stage(struct json_out *w, const struct chat_row *row, enum sta
 {
     const struct trace *t = &row->trace;
     char id[SPAN_ID_HEX + 1];
-    bool is_call = stage == STAGE_UPSTREAM, is_failed = false;
+    bool is_call = stage == STAGE_UPSTREAM;
     trace_stage_span(t, stage, id);
     const struct span span = {id,
                               t->span,
@@ -183,13 +167,10 @@ static void write_stage(struct json_out *w, const struct chat_row *row, enum sta
                               epoch_us + t->stages[stage].began_us,
                               epoch_us + t->stages[stage].ended_us};
     open_span(w, row, &span);
-    if (is_call) {
-        is_failed = row->how != OK || t->upstream_code >= 400;
+    if (is_call)
         write_upstream(w, row);
-        if (is_failed)
-            write_error(w, t->upstream_code, row->how);
-    }
-    close_span(w, is_failed);
+    close_span(w, is_call && (row->how != OK || t->upstream_code >= 400), t->upstream_code,
+               row->how);
 }
 
 void spans_write(struct buf *b, str service, const struct chat_row *rows, size_t n,

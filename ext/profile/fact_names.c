@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "engine/extract/secrets.h"
+#include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "lang/fact_names_lists.h"
 #include "lang/time_point_lists.h"
@@ -192,10 +193,7 @@ static bool is_secret(const struct reading *r, const str *path, size_t depth, st
     }
     buf_byte(&b, ' ');
     str words = str_lower(a, buf_str(&b));
-    const char *const *named = secret_names;
-    while (*named && str_find(words, str_of(*named)) == words.n)
-        named++;
-    if (b.full || *named)
+    if (b.full || text_holds_any(words, secret_names))
         return true;
     return says_secret(r, str_trim(buf_str(&b)), utf8_cut(value, LOOKED_AT));
 }

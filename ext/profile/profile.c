@@ -204,6 +204,7 @@ struct changes {
     struct kept kept; /* what is there of all names, closed ones too */
     struct memory_page told;
     struct bundle b;
+    str *erase;               /* of b */
     struct closing *closes;   /* of b */
     struct memory *forgotten; /* what they state is barred */
     size_t n_forgotten;
@@ -269,10 +270,8 @@ static void forget_fact(struct changes *c, const struct memory *m)
 
 static void erase_fact(struct changes *c, str id)
 {
-    struct bundle *b = &c->b;
-    b->erase =
-        arena_more(&c->ctx->arena, (str *)b->erase, b->n_erase, &c->cap_erase, sizeof *b->erase);
-    ((str *)b->erase)[b->n_erase++] = id;
+    ARENA_ADD(&c->ctx->arena, c->erase, c->b.n_erase, c->cap_erase) = id;
+    c->b.erase = c->erase;
 }
 
 /* PUT_SUPERSEDE closes the memory with the same key, so the old value stays as history. */

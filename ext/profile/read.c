@@ -56,12 +56,8 @@ static str prompt_of(struct arena *a, const struct profile_source *in)
  * answer, too: there is nothing. */
 bool profile_answer(struct ctx *own, struct reading *r, str text, str *how)
 {
-    struct json *object;
-    if (!str_trim(text).n) {
-        *how = S("model");
-        return true;
-    }
-    if (soft(own, llm_object(own, text, &object))) {
+    struct json *object = NULL;
+    if (!str_trim(text).n || soft(own, llm_object(own, text, &object))) {
         read_data(r, object);
         *how = S("model");
         return true;

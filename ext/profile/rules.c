@@ -2,6 +2,7 @@
 #include "ext/profile/reading.h"
 
 #include "base/utf8.h"
+#include "engine/text/bytes.h"
 #include "lang/profile_rules_lists.h"
 
 /*
@@ -57,8 +58,7 @@ void read_data(struct reading *r, const struct json *data)
 /* A name may hold hyphens, dots and underscores. */
 static bool is_word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80 || c == '_' || c == '-' || c == '.';
+    return in_word(c) || char_is_one_of(c, "_-.");
 }
 
 /* Up to four plain words. */
@@ -213,19 +213,12 @@ static void add_location(struct reading *r, str place)
     }
 }
 
-static bool cut_front(str *s, const char *with)
-{
-    str front = str_of(with);
-    if (s->n < front.n || !str_eq_nocase(str_sub(*s, 0, front.n), front))
-        return false;
-    *s = str_sub(*s, front.n, s->n);
-    return true;
-}
-
 /* "a nurse" is kept as "nurse". */
 static str without_article(str s)
 {
-    return cut_front(&s, "a ") || cut_front(&s, "an ") || cut_front(&s, "the ") ? str_trim(s) : s;
+    bool is_cut = text_cut_front(&s, S("a ")) || text_cut_front(&s, S("an ")) ||
+                  text_cut_front(&s, S("the "));
+    return is_cut ? str_trim(s) : s;
 }
 
 /* "nurse at the Charité", and "Google as an engineer" the other way round. */
@@ -248,7 +241,7 @@ static bool add_own(struct reading *r, str says)
 {
     struct arena *a = &r->ctx->arena;
     str rest = says;
-    if (!cut_front(&rest, "my ") && !cut_front(&rest, "our "))
+    if (!text_cut_front(&rest, S("my ")) && !text_cut_front(&rest, S("our ")))
         return false;
     for (size_t i = 0; own_verbs[i]; i++) {
         size_t at = str_find(rest, str_of(own_verbs[i]));
@@ -269,7 +262,7 @@ static bool add_own(struct reading *r, str says)
 static bool add_called(struct reading *r, str says)
 {
     struct arena *a = &r->ctx->arena;
-    if (!cut_front(&says, "has a ") && !cut_front(&says, "has an "))
+    if (!text_cut_front(&says, S("has a ")) && !text_cut_front(&says, S("has an ")))
         return false;
     size_t at = str_find(says, S(" called "));
     if (at == says.n)
@@ -283,7 +276,7 @@ static bool add_called(struct reading *r, str says)
 static bool add_being(struct reading *r, const struct memory *m)
 {
     str what = m->content;
-    if (!cut_front(&what, "is "))
+    if (!text_cut_front(&what, S("is ")))
         return false;
     if (str_is(m->key, "entity:age"))
         add_fact(r, "age", str_cut(&what, ' '));
@@ -303,7 +296,7 @@ static void add_statement(struct reading *r, const struct memory *m)
     str what = m->content;
     if (add_own(r, what) || add_called(r, what) || add_being(r, m))
         return;
-    while (s->says && !cut_front(&what, s->says))
+    while (s->says && !text_cut_front(&what, str_of(s->says)))
         s++;
     if (!s->says)
         return;
@@ -331,11 +324,11 @@ static bool is_about_me(str text, size_t at)
     while (from && !char_is_one_of(text.p[from - 1], ".!?;\n") && at - from < NEAR)
         from--;
     str before = str_trim(str_sub(text, from, at));
-    if (!cut_front(&before, "I'm ") && !cut_front(&before, "I am ") &&
-        !cut_front(&before, "I\xE2\x80\x99m "))
+    if (!text_cut_front(&before, S("I'm ")) && !text_cut_front(&before, S("I am ")) &&
+        !text_cut_front(&before, S("I\xE2\x80\x99m ")))
         return false;
-    return str_find(before, S(" my ")) == before.n && str_find(before, S(" that ")) == before.n &&
-           str_find(before, S(" who ")) == before.n && str_find(before, S(",")) == before.n;
+    return !text_holds(before, " my ") && !text_holds(before, " that ") &&
+           !text_holds(before, " who ") && !text_holds(before, ",");
 }
 
 /* How people put two statements into one, and what the patterns of extraction know instead. */
@@ -374,16 +367,15 @@ static str in_plain_words(struct arena *a, str text)
 /* What one says of himself in a form, and seldom in a chat, so that extraction does not know it. */
 static void read_own(struct reading *r, str text)
 {
-    struct arena *a = &r->ctx->arena;
     for (size_t at = 0; at < text.n; at++) {
         str rest = str_sub(text, at, text.n);
         bool begins = at == 0 || char_is_one_of(text.p[at - 1], " \n\t(,.;");
-        if (!begins || !cut_front(&rest, "my "))
+        if (!begins || !text_cut_front(&rest, S("my ")))
             continue;
         for (const char *const *thing = own_things; *thing; thing++) {
             str value = rest;
-            if (!cut_front(&value, *thing) ||
-                (!cut_front(&value, " is ") && !cut_front(&value, " are ")))
+            if (!text_cut_front(&value, str_of(*thing)) ||
+                (!text_cut_front(&value, S(" is ")) && !text_cut_front(&value, S(" are "))))
                 continue;
             size_t end = 0;
             while (end < value.n && !char_is_one_of(value.p[end], ",;!?\n") &&
@@ -391,7 +383,7 @@ static void read_own(struct reading *r, str text)
                 end++;
             value = str_sub(value, 0, end);
             value = str_sub(value, 0, str_find(value, S(" and ")));
-            add_fact(r, str_c(a, str_of(*thing)), value);
+            add_fact(r, *thing, value);
         }
     }
 }

@@ -32,21 +32,19 @@ struct printer {
     struct buf said, why; /* the words; of a failure after some of them */
 };
 
-static void take_event(void *arg, str event, str data)
+static void take_event(void *arg, UNUSED str event, str data)
 {
+    CLEANUP(ctx_free) struct ctx own = {0};
     struct printer *p = arg;
-    struct ctx own = {0};
     struct json *chunk;
-    (void)event;
-    if (soft(&own, json_parse(&own, data, &chunk))) {
-        str words = json_string(json_at(chunk, "choices.0.delta.content"));
-        print_safely(words, "\n\t"); /* a model could drive the terminal by others */
-        fflush(stdout);
-        buf_add(&p->said, words);
-        if (json_get(chunk, "error"))
-            buf_add(&p->why, http_complaint(&own.arena, data, WHY_MAX, S(""), NULL, 0));
-    }
-    ctx_free(&own);
+    if (!soft(&own, json_parse(&own, data, &chunk)))
+        return;
+    str words = json_string(json_at(chunk, "choices.0.delta.content"));
+    print_safely(words, "\n\t"); /* a model could drive the terminal by others */
+    fflush(stdout);
+    buf_add(&p->said, words);
+    if (json_get(chunk, "error"))
+        buf_add(&p->why, http_complaint(&own.arena, data, WHY_MAX, S(""), NULL, 0));
 }
 
 static bool take_bytes(struct intake *intake, str bytes)
@@ -176,7 +174,6 @@ static void begin_session(struct ctx *ctx, struct chat *c)
     c->session = id_random(&ctx->arena);
     c->turns = 0;
     buf_clear(&c->messages);
-    c->messages.full = false;
     for (size_t i = 0; i < c->server.n_headers; i++)
         if (str_is(c->server.headers[i].name, "X-Session-Id"))
             c->server.headers[i].value = c->session;

@@ -130,13 +130,12 @@ static struct verify_row run_test(struct ctx *ctx, struct target *t, const struc
         t->marks[i] =
             str_printf(a, "Qu" S_FMT "%s", S_ARG(str_sub(id_random(a), 0, 8)), i ? "vel" : "zor");
     t->id = t->exported = S("");
-    for (size_t i = 0; !why && i < steps_of(test); i++) {
+    for (size_t i = 0; row.result == PASSES && i < steps_of(test); i++) {
         if (run_step(ctx, t, &test->steps[i]) == OK)
             continue;
         row.result = FAILS;
         str failure = ctx_take_why(ctx);
         row.why = str_printf(&ctx->arena, "step %zu: " S_FMT, i + 1, S_ARG(failure));
-        break;
     }
     return row;
 }

@@ -116,7 +116,6 @@ static void print_report(const struct import_report *r)
 
 static enum status import_files(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
-    enum { ANSWER_MAX = 1 << 20 };
     struct import_report r;
     struct options own = *o;
     const struct import_in in = {.pool = pool_of(o),
@@ -130,14 +129,10 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     enum status s = engine_import(ctx, instance->engine, &in, o->words.v[1], &r);
     progress_end(&progress);
     TRY(s);
-    if (!o->json) {
-        print_report(&r);
-        return OK;
-    }
-    struct buf b = buf_make(&ctx->arena, ANSWER_MAX);
-    struct json_out w = json_to(&b);
-    fields_write(&w, report_fields, &r);
-    return print_buf(&b);
+    if (o->json)
+        return print_fields(ctx, report_fields, &r);
+    print_report(&r);
+    return OK;
 }
 
 /* Before the store is opened, which makes a database where there is none. */

@@ -1,6 +1,7 @@
 /* markdown.c - our own export as Markdown: read by people, and back by an import. */
 #include "base/time_text.h"
 #include "engine/text.h"
+#include "engine/text/bytes.h"
 #include "ext/import/copy/lines.h"
 
 /*
@@ -19,9 +20,8 @@ static bool is_marked(str line)
 static void add_text(struct buf *out, str text)
 {
     while (text.n) {
-        size_t end = str_find(text, S("\n"));
-        size_t next = end < text.n ? end + 1 : end;
-        if (is_marked(str_sub(text, 0, end)))
+        size_t next = next_line(text, 0);
+        if (is_marked(text))
             buf_byte(out, '\\');
         buf_add(out, str_sub(text, 0, next));
         text = str_sub(text, next, text.n);
@@ -112,8 +112,7 @@ static str take_text(struct arena *a, str *rest, int64_t *line)
 {
     struct buf b = buf_make(a, SIZE_MAX);
     while (rest->n && !str_starts(*rest, S(COPY_MARK))) {
-        size_t end = str_find(*rest, S("\n"));
-        size_t next = end < rest->n ? end + 1 : end;
+        size_t next = next_line(*rest, 0);
         str text = str_sub(*rest, 0, next);
         if (str_starts(text, S("\\")) && is_marked(text))
             text = str_sub(text, 1, text.n);

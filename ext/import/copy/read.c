@@ -82,13 +82,11 @@ static enum status read_kind(struct ctx *ctx, struct json *v, enum line_kind *ki
     if (at < 0)
         return fail_field(ctx, "kind", "must be memory, session, message or bar");
     *kind = (enum line_kind)at;
-    for (struct json **m = &v->first; *m; m = &(*m)->next) {
-        if (str_is(json_name((*m)), "kind")) {
-            *m = (*m)->next;
-            v->n--;
-            return OK;
-        }
-    }
+    struct json **m = &v->first;
+    while (!str_is(json_name(*m), "kind"))
+        m = &(*m)->next;
+    *m = (*m)->next;
+    v->n--;
     return OK;
 }
 
@@ -257,8 +255,7 @@ static enum status write_bars(struct copying *c, struct ctx *ctx, const struct b
     TRY(store_bars(ctx, store, barring.pool, 0, &old));
     for (size_t i = 0; i < b->n; i++) {
         const struct bar *bar = &b->v[i].bar.bar;
-        bool is_there = SOME(k, old.n, is_same(bar, &old.bars[k]));
-        if (!is_there)
+        if (!SOME(k, old.n, is_same(bar, &old.bars[k])))
             missing[barring.n++] = *bar;
     }
     if (barring.n && c->step == COPY_WRITES) {
