@@ -43,7 +43,7 @@ static enum status embed_some(struct ctx *ctx, struct engine *e, bool *more)
 static enum status prune_old(struct ctx *ctx, struct instance *instance)
 {
     int64_t now = clock_ms(), removed = 0;
-    TRY(engine_prune(ctx, instance->engine, now - instance->settings.receipt_days * 86400000, now,
+    TRY(engine_prune(ctx, instance->engine, now - instance->settings.receipt_days * DAY_MS, now,
                      &removed));
     if (removed)
         log_event(LOG_INFO, "prune.done", "removed=%lld", (long long)removed);
@@ -89,7 +89,6 @@ static const struct job jobs[] = {
     {"consolidate", .some = engine_consolidate_some, .first_s = 30, .every_s = 60,
      .is_heavy = true},
 };
-#define JOBS (sizeof jobs / sizeof *jobs)
 
 /* A disk that fails for hours must not fill the log. */
 static bool may_complain(struct worker *w)
@@ -195,7 +194,7 @@ void background_begin(struct background *b, struct instance *instance)
     steady_cond_init(&b->ending);
     pthread_mutex_init(&b->lock, NULL);
     b->instance = instance;
-    for (size_t i = 0; i < JOBS; i++) {
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         int64_t threads = jobs[i].is_parallel ? instance->settings.core_parallel : 1;
         if (jobs[i].is_late && (instance->is_settled || !instance->may_wait))
             continue;

@@ -62,9 +62,9 @@ enum status instance_find(struct ctx *ctx, const struct settings *s, struct inst
     return act_as_owner(ctx, out->folder);
 }
 
-enum status instance_make_folder(struct ctx *ctx, const struct instance *instance)
+enum status make_folder_of(struct ctx *ctx, str file)
 {
-    const char *missing = folders_make(&ctx->arena, instance->file);
+    const char *missing = folders_make(&ctx->arena, file);
     if (missing)
         return fail(ctx, STORAGE, "the folder %s cannot be created: %s", missing, strerror(errno));
     return OK;
@@ -190,7 +190,7 @@ enum status instance_open(struct ctx *ctx, const struct options *o, enum opening
     out->is_server = how == TO_SERVE;
     out->may_wait = how == TO_READ || how == TO_SERVE;
     out->accepts_loss = o->accept_loss;
-    enum status made = instance_make_folder(ctx, out);
+    enum status made = make_folder_of(ctx, out->file);
     if (!out->may_wait || !soft_if(ctx, made, STORAGE))
         TRY(made);
     TRY(open_store(ctx, out));

@@ -38,8 +38,8 @@ MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, enu
 MUST_USE enum status instance_settle(struct ctx *ctx, struct instance *instance);
 void instance_close(struct instance *h);
 
-/* Creates the data folder only; TO_ADD does so as well. */
-MUST_USE enum status instance_make_folder(struct ctx *ctx, const struct instance *instance);
+/* Creates only the folder of a file; for that of the data TO_ADD does so as well. */
+MUST_USE enum status make_folder_of(struct ctx *ctx, str file);
 
 /* Finds where the data is, or will be, and creates nothing. */
 MUST_USE enum status instance_place(struct ctx *ctx, const struct settings *s,

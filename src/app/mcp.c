@@ -45,14 +45,12 @@ static enum status take_bytes(struct ctx *ctx, struct app *app, const struct opt
                               struct buf *line, str bytes)
 {
     while (bytes.n) {
-        const char *end = memchr(bytes.p, '\n', bytes.n);
-        size_t n = end ? (size_t)(end - bytes.p) : bytes.n;
-        buf_add(line, str_sub(bytes, 0, n));
-        if (!end)
+        bool is_whole = memchr(bytes.p, '\n', bytes.n);
+        buf_add(line, str_cut(&bytes, '\n'));
+        if (!is_whole)
             return OK;
         TRY(answer_line(ctx, app, o, buf_str(line)));
         buf_clear(line);
-        bytes = str_sub(bytes, n + 1, bytes.n);
     }
     return OK;
 }

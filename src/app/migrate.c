@@ -1,6 +1,4 @@
 /* migrate.c - the command migrate: all memory copied to another database, and compared. */
-#include <unistd.h>
-
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/key/key.h"
@@ -12,7 +10,6 @@ SHAPE(migrate_out, (INT, rows), (INT, users), (INT, resumed));
 
 /* One of the two: a folder with a file, or a database in PostgreSQL. */
 struct side {
-    str url;
     struct instance instance; /* of a folder */
     struct key key;
 };
@@ -23,7 +20,6 @@ static enum status find_side(struct ctx *ctx, const struct options *o, const cha
                              struct side *out, struct store_settings *settings)
 {
     struct settings own = o->settings;
-    out->url = url;
     settings->path = url;
     if (str_starts(url, S("postgres://")) || str_starts(url, S("postgresql://")))
         return OK;
@@ -71,7 +67,7 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
         return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
                     S_ARG(from->instance.folder));
     if (to->instance.folder.n)
-        TRY(instance_make_folder(ctx, &to->instance));
+        TRY(make_folder_of(ctx, to->instance.file));
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);

@@ -163,12 +163,10 @@ const char *options_flag(struct arena *a, const char *row)
     return flag;
 }
 
-/* Where reading is, and the flags that are collected for settings_load. */
+/* Where reading is. */
 struct line {
     int argc, at;
     char **argv;
-    int n_settings;
-    char **settings; /* the flags that are settings, with their values */
 };
 
 /* A flag may be an option or a setting, so both tables are searched for a similar name. */
@@ -224,11 +222,11 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     if (!has_value && l->at + 1 >= l->argc)
         return fail(ctx, BAD_INPUT, "%s needs a value", said);
     if (!f && !has_value)
-        l->settings[l->n_settings++] = l->argv[l->at];
+        out->flags[out->n_flags++] = l->argv[l->at];
     size_t from;
     char *word = value_word(ctx, l, f ? f : setting, has_value, &from);
     if (!f) {
-        l->settings[l->n_settings++] = word;
+        out->flags[out->n_flags++] = word;
         return OK;
     }
     enum status s = fields_set(ctx, options_table, name, str_of(word + from), out);
@@ -269,11 +267,11 @@ static enum status check_spaces(struct ctx *ctx, const struct options *o)
  * that a text may begin with a dash. */
 enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out)
 {
-    struct line l = {argc, 0, argv, 0, NEW_N(&ctx->arena, char *, (size_t)argc + 1)};
+    struct line l = {argc, 0, argv};
     struct strs words = {NEW_N(&ctx->arena, str, (size_t)argc + 1), 0}, rest;
     bool is_over = false;
-    *out = (struct options){0};
-    out->given.v = NEW_N(&ctx->arena, str, (size_t)argc + 1);
+    *out = (struct options){.flags = NEW_N(&ctx->arena, char *, (size_t)argc + 1),
+                            .given.v = NEW_N(&ctx->arena, str, (size_t)argc + 1)};
     fields_defaults(options_table, out);
     for (; l.at < argc; l.at++) {
         str word = str_of(argv[l.at]);
@@ -290,14 +288,12 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     if (!out->space.n)
         out->space = S(DEFAULT_SPACE);
     TRY(check_spaces(ctx, out));
-    out->n_flags = l.n_settings;
-    out->flags = l.settings;
     return settings_load(ctx, out->n_flags, out->flags, &rest, &out->settings);
 }
 
 bool options_has(const struct options *o, const char *name)
 {
-    return SOME(i, o->given.n, str_is(o->given.v[i], name));
+    return strs_have(&o->given, str_of(name));
 }
 
 /* A text need not be quoted on the command line. */

@@ -22,7 +22,7 @@ struct options {
     struct strs words; /* the command and what follows it */
     struct strs given; /* names of the rows that were on the command line */
     int n_flags;
-    char **flags; /* those of settings, for settings_load */
+    char **flags; /* those of settings with their values, for settings_load */
     struct settings settings;
 };
 

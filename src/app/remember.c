@@ -193,9 +193,8 @@ static enum status check_space(struct ctx *ctx, const struct options *o, struct 
     if (!*n_spaces)
         return fail(ctx, NOT_FOUND, "the user '" S_FMT "' has no space; nothing was erased",
                     S_ARG(o->user));
-    for (size_t i = 0; i < *n_spaces; i++)
-        if (o->all_spaces || str_eq(v[i].pool.space, o->space))
-            return OK;
+    if (o->all_spaces || SOME(i, *n_spaces, str_eq(v[i].pool.space, o->space)))
+        return OK;
     return fail(ctx, NOT_FOUND,
                 "the user '" S_FMT "' has no space '" S_FMT "'; nothing was erased. Spaces of this "
                 "user: " S_FMT,

@@ -45,9 +45,8 @@ static enum status may_listen(struct ctx *ctx, const struct options *o, struct i
     if (listens_locally(o->settings.listen))
         return OK;
     TRY(store_tokens(ctx, instance->store, S(""), &t, &n));
-    for (size_t i = 0; i < n; i++)
-        if (t[i].is_admin && token_is_valid(&t[i], clock_ms()))
-            return OK;
+    if (SOME(i, n, t[i].is_admin && token_is_valid(&t[i], clock_ms())))
+        return OK;
     return fail(ctx, FORBIDDEN,
                 "other machines could reach " S_FMT
                 " but there is no admin token; create one first: rememberd token create --admin",
@@ -317,7 +316,7 @@ static enum status open_socket(struct ctx *ctx, const struct options *o, struct 
     struct instance instance;
     TRY(instance_find(ctx, &o->settings, &instance));
     if (str_starts(o->settings.listen, S("unix:")))
-        soft(ctx, instance_make_folder(ctx, &instance));
+        soft(ctx, make_folder_of(ctx, instance.file));
     return server_listen(ctx, &settings, out);
 }
 

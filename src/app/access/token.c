@@ -17,7 +17,6 @@
 
 enum { PRINT_MAX = 16 << 20 };
 
-/* prefix is the beginning of the token, by which people recognise it in their configuration. */
 struct token_out {
     struct token t;
     str secret; /* "" in lists: it is not stored, and cannot be shown again */
@@ -31,13 +30,6 @@ static FIELDS(token_out, (AS_STR, t.id, "id"), (AS_STR, t.name, "name"),
               (AS_TIME, t.created, "created"), (AS_TIME, t.expires, "expires"),
               (AS_TIME, t.revoked, "revoked"), (AS_TIME, t.last_used, "last_used"));
 
-static void write_token(struct json_out *w, const struct token *t, str secret)
-{
-    const struct token_out shape = {*t, secret};
-    fields_write(w, token_out_fields, &shape);
-}
-
-/* Only a hash is stored, so the token is printed here once and never again. */
 static enum status create_token(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token t = {.name = o->name,
@@ -53,25 +45,20 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     if (is_own)
         t.pool.space = S(""); /* a new space for this token */
     if (o->days)
-        t.expires = clock_ms() + o->days * 86400000;
+        t.expires = clock_ms() + o->days * DAY_MS;
     TRY(engine_make_token(ctx, instance->engine, &t, &secret));
     usleep(2000 * TOKEN_LOOK_MS); /* so a running server knows the token when this ends */
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
     if (o->json)
-        write_token(&w, &t, secret);
-    else
-        buf_add(&b, secret);
-    TRY(print_buf(&b));
-    if (!o->json)
-        fprintf(stderr,
-                "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
-                "From now on every request needs a token.\nIts memories are those of user " S_FMT
-                ", space " S_FMT "%s\n",
-                S_ARG(t.pool.user), S_ARG(t.pool.space),
-                is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
-                         "memories from before the first token are in --space default."
-                       : ".");
+        return print_fields(ctx, token_out_fields, &(struct token_out){t, secret});
+    printf(S_FMT "\n", S_ARG(secret));
+    fprintf(stderr,
+            "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. From "
+            "now on every request needs a token.\nIts memories are those of user " S_FMT
+            ", space " S_FMT "%s\n",
+            S_ARG(t.pool.user), S_ARG(t.pool.space),
+            is_own ? ", which no other token uses. --space NAME lets tokens share a space; "
+                     "memories from before the first token are in --space default."
+                   : ".");
     return OK;
 }
 
@@ -131,7 +118,7 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
         json_open(&w, '[');
     for (size_t i = 0; i < n; i++)
         if (o->json)
-            write_token(&w, &t[i], S(""));
+            fields_write(&w, token_out_fields, &(struct token_out){.t = t[i]});
         else
             print_row(ctx, &b, &t[i]);
     if (o->json)

@@ -23,13 +23,6 @@ str auto_backup_path(struct ctx *ctx, const struct settings *s, const struct bac
     return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(s3.place), S_ARG(f->name));
 }
 
-str auto_backup_places(struct arena *a, const struct settings *s)
-{
-    bool is_both = s->backup_dir.n && s->backup_s3.n;
-    return str_printf(a, S_FMT "%s" S_FMT, S_ARG(s->backup_dir), is_both ? "' and '" : "",
-                      S_ARG(s->backup_s3));
-}
-
 /* One of a time to come, as after a wrong clock, does not put off the next. */
 static bool is_due(const struct settings *s, const struct backup_file *v, size_t n, int64_t now)
 {

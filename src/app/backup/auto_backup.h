@@ -9,5 +9,3 @@ MUST_USE enum status backup_remote_when_due(struct ctx *ctx, struct instance *in
 
 /* The file, or the object's address. */
 str auto_backup_path(struct ctx *ctx, const struct settings *s, const struct backup_file *f);
-/* Where they are, in words. */
-str auto_backup_places(struct arena *a, const struct settings *s);

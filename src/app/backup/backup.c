@@ -70,6 +70,14 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
 
 SHAPE(made_out, (STR, file), (STR, at), (INT, bytes));
 
+/* Where automatic backups are, in words. */
+static str places_of(struct arena *a, const struct settings *s)
+{
+    bool is_both = s->backup_dir.n && s->backup_s3.n;
+    return str_printf(a, S_FMT "%s" S_FMT, S_ARG(s->backup_dir), is_both ? "' and '" : "",
+                      S_ARG(s->backup_s3));
+}
+
 static enum status find_made(struct ctx *ctx, const struct options *o, struct backup_file **out,
                              size_t *n)
 {
@@ -101,8 +109,7 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
     if (o->json)
         json_close(&w, ']');
     else if (!n)
-        buf_printf(&b, "no backups in '" S_FMT "'",
-                   S_ARG(auto_backup_places(&ctx->arena, &o->settings)));
+        buf_printf(&b, "no backups in '" S_FMT "'", S_ARG(places_of(&ctx->arena, &o->settings)));
     return print_buf(&b);
 }
 
@@ -118,7 +125,7 @@ static enum status choose_made(struct ctx *ctx, const struct options *o, struct 
         i++;
     if (i == n)
         return fail(ctx, NOT_FOUND, "no backup in '" S_FMT "' is from " S_FMT " or before",
-                    S_ARG(auto_backup_places(&ctx->arena, &o->settings)), S_ARG(o->at));
+                    S_ARG(places_of(&ctx->arena, &o->settings)), S_ARG(o->at));
     *out = v[i];
     return OK;
 }
@@ -200,7 +207,7 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
                     "there is a database '" S_FMT "' already; --force replaces it by the backup",
                     S_ARG(instance.file));
     bool was_there = access(instance.folder.p, F_OK) == 0;
-    TRY(instance_make_folder(ctx, &instance));
+    TRY(make_folder_of(ctx, instance.file));
     enum status s = o->at.n ? restore_made(ctx, o, &instance, &made)
                             : restore_file(ctx, o, &instance, o->words.v[1]);
     if (s != OK && !was_there)

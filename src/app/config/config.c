@@ -1,7 +1,6 @@
 /* config.c - the command config: checks and shows the settings, and changes the file of them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -215,9 +214,7 @@ static enum status write_file(struct ctx *ctx, str path, str text)
     struct stat old;
     const char *to = str_c(&ctx->arena, path);
     char *part = (char *)str_printf(&ctx->arena, S_FMT ".XXXXXX", S_ARG(path)).p;
-    const char *missing = folders_make(&ctx->arena, path);
-    if (missing)
-        return fail(ctx, STORAGE, "the folder %s cannot be created: %s", missing, strerror(errno));
+    TRY(make_folder_of(ctx, path));
     int fd = mkostemp(part, O_CLOEXEC);
     bool is_new = stat(to, &old) != 0;
     bool done = fd >= 0 && write_all(fd, text) && fsync(fd) == 0 &&
@@ -238,12 +235,9 @@ static bool is_number(str key, str text)
     double v;
     const struct field *f = &settings_table[setting_of(key)];
     bool is_numeric = f->type == FIELD_INT || f->type == FIELD_NUM;
-    for (size_t i = 0; i < text.n; i++)
-        if (!str_has_digit(str_sub(text, i, i + 1)) && !(text.p[i] == '-' && !i) &&
-            text.p[i] != '.')
-            return false;
+    bool is_plain = EVERY(i, text.n, char_is_one_of(text.p[i], i ? "0123456789." : "-0123456789."));
     bool has_zero = text.n > 1 && *text.p == '0' && text.p[1] != '.';
-    return is_numeric && !has_zero && str_num(text, &v) &&
+    return is_numeric && is_plain && !has_zero && str_num(text, &v) &&
            str_has_digit(str_sub(text, text.n - 1, text.n));
 }
 

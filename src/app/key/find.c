@@ -141,14 +141,12 @@ enum status key_configured(struct ctx *ctx, const struct settings *s, struct key
         return fail(ctx, BAD_INPUT,
                     "more than one key is configured: use only one of REMEMBERD_KEY, key_file and "
                     "key_command");
+    *out = (struct key){0};
     if (said)
         return from_environment(ctx, SAID_KEY, out);
     if (s->key_file.n)
         return from_file(ctx, s->key_file, false, out);
-    if (s->key_command.n)
-        return from_command(ctx, s->key_command, out);
-    *out = (struct key){0};
-    return OK;
+    return s->key_command.n ? from_command(ctx, s->key_command, out) : OK;
 }
 
 /* Without bytes the new key is to be made and stored by us. */
@@ -157,12 +155,10 @@ enum status key_configured_new(struct ctx *ctx, str file, struct key *out)
     bool said = environment[SAID_NEW_KEY].is_there;
     if (said && file.n)
         return fail(ctx, BAD_INPUT, "use only one of REMEMBERD_NEW_KEY and --new-key-file");
+    *out = (struct key){0};
     if (said)
         return from_environment(ctx, SAID_NEW_KEY, out);
-    if (file.n)
-        return from_file(ctx, file, true, out);
-    *out = (struct key){0};
-    return OK;
+    return file.n ? from_file(ctx, file, true, out) : OK;
 }
 
 /* A missing file is named, with how to get one: the path may be mistyped, and the database would be

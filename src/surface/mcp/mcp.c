@@ -257,7 +257,7 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
 
 /* The result twice: as text for a model, and as structuredContent by outputSchema for a program. A
  * failure has text only. */
-static void write_result(struct mcp *m, str text, str structured)
+static enum status write_result(struct mcp *m, str text, str structured)
 {
     struct json_out w = begin_result(m);
     json_member_raw(&w, "content",
@@ -266,7 +266,7 @@ static void write_result(struct mcp *m, str text, str structured)
     if (structured.n)
         json_member_raw(&w, "structuredContent", structured);
     json_member_bool(&w, "isError", !structured.n);
-    (void)end_result(&w);
+    return end_result(&w);
 }
 
 /* What is wrong with the call's envelope is a JSON-RPC error. What the tool refuses is a result
@@ -292,14 +292,12 @@ static enum status call_tool(struct mcp *m)
                           .pool = m->who->pool};
     struct buf json = buf_make(&ctx->arena, RESULT_MAX);
     enum status s = run_tool(t, &c, &json);
-    if (s == OK) {
-        write_result(m, c.text.n ? c.text : buf_str(&json), c.is_refused ? S("") : buf_str(&json));
-        return OK;
-    }
+    if (s == OK)
+        return write_result(m, c.text.n ? c.text : buf_str(&json),
+                            c.is_refused ? S("") : buf_str(&json));
     const char *why = ctx->why[0] ? ctx->why : status_name(s);
-    write_result(m,
-                 ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why) : str_of(why),
-                 S(""));
+    str text = ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why) : str_of(why);
+    (void)write_result(m, text, S(""));
     soft(ctx, s);
     return OK;
 }

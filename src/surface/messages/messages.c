@@ -278,7 +278,6 @@ static const struct model_dialect messages_dialect = {
     .write_demo = write_demo,
 };
 
-/* POST /v1/messages */
 static HANDLER(complete_message)
 {
     return model_chat(ctx, app, in, &messages_dialect, &NEW(&ctx->arena, struct chat)->ask, out);

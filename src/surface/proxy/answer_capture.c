@@ -186,8 +186,7 @@ static void read_event(void *arg, str event, str data)
 static void read_lines(struct answer_capture *c, str bytes)
 {
     while (bytes.n) {
-        size_t n = str_find(bytes, S("\n"));
-        bool is_whole = n < bytes.n;
+        bool is_whole = str_find(bytes, S("\n")) < bytes.n;
         buf_add(&c->line, str_cut(&bytes, '\n'));
         if (!is_whole)
             return;

@@ -103,7 +103,6 @@ static const struct model_dialect chat_dialect = {
     .write_demo = write_demo,
 };
 
-/* POST /v1/chat/completions of the OpenAI API. */
 static HANDLER(complete_chat)
 {
     return model_chat(ctx, app, in, &chat_dialect, &NEW(&ctx->arena, struct chat)->ask, out);

@@ -29,15 +29,10 @@ struct writer {
 /* Cuts behind a space, so that no word is split. */
 str demo_words(str *rest)
 {
-    size_t n = utf8_cut(*rest, CHUNK_BYTES).n;
-    for (size_t space = n; n < rest->n && space > 0; space--) {
-        if (rest->p[space - 1] == ' ') {
-            n = space;
-            break;
-        }
-    }
-    str words = str_sub(*rest, 0, n);
-    *rest = str_sub(*rest, n, rest->n);
+    str words = utf8_cut(*rest, CHUNK_BYTES);
+    size_t behind_space = words.n < rest->n ? str_behind_last(words, ' ') : 0;
+    words.n = behind_space ? behind_space : words.n;
+    *rest = str_sub(*rest, words.n, rest->n);
     return words;
 }
 

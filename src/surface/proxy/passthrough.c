@@ -1,6 +1,8 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
+#include <ctype.h>
+
 #include "surface/common/error_body.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/demo_answer.h"
@@ -82,6 +84,20 @@ static bool is_meant_for_us(const struct app *app, const str *parts)
         if (strcmp((*s)->name, "openai") != 0 && serves_part(*s, parts[0]))
             return true;
     return name_index(resources, parts[0], -1) >= 0;
+}
+
+/* With everything but unreserved characters as %XX. */
+static str url_segment(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, text.n * 3 + 1);
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0x80 && (isalnum(c) || char_is_one_of((char)c, "-._~")))
+            buf_byte(&b, (char)c);
+        else
+            buf_printf(&b, "%%%02X", c);
+    }
+    return buf_str(&b);
 }
 
 /* The path is encoded again from its decoded parts, so that only sound escapes reach the upstream.

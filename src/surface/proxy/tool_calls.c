@@ -69,16 +69,14 @@ static str extra_of(struct arena *a, const struct json *piece)
 static struct model_call *add_call(struct tool_calls *c, const struct json *piece)
 {
     assert(c->n < CALLS_MAX && c->ours <= c->n);
-    c->v = arena_more(c->arena, c->v, c->n, &c->cap, sizeof *c->v);
-    struct model_call *call = &c->v[c->n];
+    struct model_call *call = &ARENA_ADD(c->arena, c->v, c->n, c->cap);
     *call = (struct model_call){
         .id = str_dup(c->arena, json_string(json_get(piece, "id"))),
-        .index = json_int_or(json_get(piece, "index"), (int64_t)c->n),
+        .index = json_int_or(json_get(piece, "index"), (int64_t)c->n - 1),
         .is_ours = str_is(json_string(json_at(piece, "function.name")), SEARCH_MEMORY),
         .arguments = buf_make(c->arena, ARGUMENTS_MAX),
         .extra = extra_of(c->arena, piece),
     };
-    c->n++;
     c->ours += call->is_ours;
     return call;
 }

@@ -35,7 +35,6 @@ enum reading {
 struct tool_loop {
     struct filter filter;
     struct tool_loop_in in;
-    struct splice body;
     int64_t left;    /* rounds: how often the model may still be asked again */
     struct buf said; /* messages that earlier rounds added to the conversation: JSON after commas */
     struct ctx own;  /* for what outlives one answer */
@@ -138,19 +137,12 @@ static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
     return str_printf(&o->own.arena, "Error: %s%s%s", own.field, own.field[0] ? ": " : "", why);
 }
 
-/* The role tool and the id of the call, as OpenAI's API wants the answer to each call. */
-static void add_tool_message(struct tool_loop *o, const struct model_call *call, str text)
-{
-    struct arena *a = &o->own.arena;
-    buf_add(&o->said, JSON_FORM(a, ",{'role':'tool','tool_call_id':%,'content':%}",
-                                quote_json(a, call->id), quote_json(a, text)));
-}
-
 /* The deadline is for all searches together and is put back afterwards: the next question to the
  * model has its own. A conversation over SAID_MAX is cut back to what it was, and the model is
  * asked a last time without calls. */
 static void answer_calls(struct ctx *ctx, struct tool_loop *o, struct app *app)
 {
+    struct arena *a = &o->own.arena;
     int64_t deadline = ctx->deadline_us;
     size_t before = o->said.n;
     struct json_out w = json_to(&o->said);
@@ -159,9 +151,11 @@ static void answer_calls(struct ctx *ctx, struct tool_loop *o, struct app *app)
     tool_calls_write_message(&o->calls, &w);
     ctx->deadline_us = clock_mono_us() + SEARCH_MS * 1000;
     for (size_t i = 0; i < o->calls.n; i++) {
-        str text = i < SEARCHES_MAX ? answer_call(ctx, o, app, &o->calls.v[i])
+        const struct model_call *call = &o->calls.v[i];
+        str text = i < SEARCHES_MAX ? answer_call(ctx, o, app, call)
                                     : S("Error: too many searches at once");
-        add_tool_message(o, &o->calls.v[i], text);
+        buf_add(&o->said, JSON_FORM(a, ",{'role':'tool','tool_call_id':%,'content':%}",
+                                    quote_json(a, call->id), quote_json(a, text)));
     }
     ctx->deadline_us = deadline;
     if (!o->said.full)
@@ -189,7 +183,7 @@ static str next_choice(const struct tool_loop *o, const struct json *choice)
  * each round from the client's bytes, so splices do not pile up. */
 static str next_body(struct tool_loop *o)
 {
-    struct splice s = o->body;
+    struct splice s = *o->in.body;
     str messages = o->in.messages->source;
     const struct json *choice = json_get(o->in.root, "tool_choice");
     str now = next_choice(o, choice);
@@ -444,7 +438,6 @@ void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct tool_loop_
     struct tool_loop *o = NEW(&ctx->arena, struct tool_loop);
     assert(in->turn && is_list(in->messages));
     o->in = *in;
-    o->body = *in->body;
     o->left = in->max;
     o->said = buf_make(NULL, SAID_MAX);
     o->held = buf_make(NULL, WHOLE_MAX);

@@ -1,8 +1,6 @@
 /* upstream.c - choosing an upstream, and the request that goes to it. */
 #include "surface/proxy/upstream.h"
 
-#include <ctype.h>
-
 #include "surface/common/auth.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/splice.h"
@@ -34,12 +32,11 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
         return fail(ctx, NOT_FOUND,
                     "no model is named and there is no default upstream: start rememberd with "
                     "--upstream URL, " OR_DEMO);
-    fail(ctx, NOT_FOUND,
-         "the model '" S_FMT "' has no upstream: start rememberd with --upstream URL (or NAME=URL, "
-         "and ask for NAME/MODEL), " OR_DEMO,
-         S_ARG(model));
-    snprintf(ctx->field, sizeof ctx->field, "model");
-    return NOT_FOUND;
+    return fail_note(ctx, NOT_FOUND, 0, "model",
+                     "the model '" S_FMT
+                     "' has no upstream: start rememberd with --upstream URL (or NAME=URL, "
+                     "and ask for NAME/MODEL), " OR_DEMO,
+                     S_ARG(model));
 }
 
 static enum status refuse_ollama(struct ctx *ctx, str model)
@@ -96,21 +93,6 @@ bool target_rejects_system(struct arena *a, const struct target *to)
     str rest = to->model, prefix = str_cut(&rest, '/');
     return rejects_system(a, to->up->name) || rejects_system(a, to->model) ||
            (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
-}
-
-/* --- the address --- */
-
-str url_segment(struct arena *a, str text)
-{
-    struct buf b = buf_make(a, text.n * 3 + 1);
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c < 0x80 && (isalnum(c) || char_is_one_of((char)c, "-._~")))
-            buf_byte(&b, (char)c);
-        else
-            buf_printf(&b, "%%%02X", c);
-    }
-    return buf_str(&b);
 }
 
 /* --- the headers --- */

@@ -36,6 +36,3 @@ bool target_rejects_system(struct arena *a, const struct target *to);
  */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body);
-
-/* A path segment with everything but unreserved characters as %XX. */
-str url_segment(struct arena *a, str text);

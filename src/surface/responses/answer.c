@@ -146,7 +146,7 @@ struct writer {
 };
 
 /* Ids of OpenAI's shape: clients tell by the beginning what an id names. */
-static str plain_id(struct arena *a, const char *prefix)
+str response_id(struct arena *a, const char *prefix)
 {
     str id = id_random(a);
     struct buf b = buf_make(a, id.n + 16);
@@ -155,11 +155,6 @@ static str plain_id(struct arena *a, const char *prefix)
         if (isxdigit((unsigned char)id.p[i]))
             buf_byte(&b, id.p[i]);
     return buf_str(&b);
-}
-
-str response_id(struct arena *a)
-{
-    return plain_id(a, "resp_");
 }
 
 static str status_of(bool is_done)
@@ -250,7 +245,7 @@ void response_write(struct ctx *ctx, const struct demo *d, str id, str previous,
                        .to = &out->body,
                        .id = id,
                        .previous = previous,
-                       .item = plain_id(a, "msg_"),
+                       .item = response_id(a, "msg_"),
                        .created = number_json(a, clock_ms() / 1000)};
     if (!d->stream) {
         buf_add(&out->body, response_of(&w, true));

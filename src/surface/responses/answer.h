@@ -7,8 +7,8 @@
 /* Of answers that the model's server keeps under their id, and of those that it does not keep. */
 extern const struct answer_reader response_reader, unkept_response_reader;
 
-/* An id for an answer of the built-in model. */
-str response_id(struct arena *a);
+/* An id for an answer of the built-in model ("resp_"), or for a part of it. */
+str response_id(struct arena *a, const char *prefix);
 
 /* Writes a response, or the events of one; previous is the id that it goes on from, or "". */
 void response_write(struct ctx *ctx, const struct demo *d, str id, str previous, struct reply *out);

@@ -90,12 +90,6 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
 
 /* --- where a block goes --- */
 
-static str item_of(struct arena *a, const char *role, str block)
-{
-    return JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
-                     str_of(role), quote_json(a, block));
-}
-
 /* A text becomes the one item that it means. Some clients read the stored items and send them
  * back. */
 bool items_put(struct arena *a, const struct items *items, size_t at, const char *role, str block,
@@ -103,7 +97,9 @@ bool items_put(struct arena *a, const struct items *items, size_t at, const char
 {
     const struct json *place = items->places[at];
     assert(at < items->n && place && block.n);
-    str item = item_of(a, role, block);
+    str item =
+        JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
+                  str_of(role), quote_json(a, block));
     if (place == items->input) {
         *out = (struct cut){place->source.p, place->source.n,
                             JSON_FORM(a, "[{'type':'message','role':'user','content':%},%]",

@@ -147,9 +147,9 @@ static str member_of(const struct json *turn, const char *name)
     return json_string(json_get(turn, name));
 }
 
-/* words: where the user's last message is. */
-static bool orders_summary(const struct items *items, size_t words)
+static bool orders_summary(const struct items *items)
 {
+    size_t words = before_words(items);
     return words < items->n && str_starts(str_trim(items->said[words].text), S(SUMMARY_ORDER));
 }
 
@@ -165,7 +165,7 @@ static bool mark_fits(const struct mark *m, const struct request *in, const stru
     case TURN_DIFFERS:
         return member_of(turn, m->name).n && !text_fits(member_of(turn, m->name), m->text);
     case ORDERS_SUMMARY:
-        return orders_summary(items, before_words(items));
+        return orders_summary(items);
     case ENDS_ITEMS:
         return last && last != items->input && str_is(item_type(last), m->text);
     }
@@ -178,15 +178,14 @@ static enum caller find_caller(struct ctx *ctx, const struct request *in, const 
 {
     struct json *turn = NULL;
     str header = request_header(in, TURN_HEADER);
-    size_t words = before_words(items);
     *own = items->n;
     if (header.n)
         soft(ctx, json_parse(ctx, header, &turn));
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (!mark_fits(&marks[i], in, turn, items))
             continue;
-        if (marks[i].what == CALLER_ASIDE && orders_summary(items, words))
-            *own = words; /* the other asides have no message of their own */
+        if (marks[i].what == CALLER_ASIDE && orders_summary(items))
+            *own = before_words(items); /* the other asides have no message of their own */
         return marks[i].what;
     }
     return CALLER_CHAT;
@@ -306,7 +305,7 @@ static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_req
 static void name_demo(struct ctx *ctx, struct app *app, struct model_request *m)
 {
     struct chat *c = container_of(m, struct chat, ask);
-    const struct answer_names names = {.name = response_id(&ctx->arena)};
+    const struct answer_names names = {.name = response_id(&ctx->arena, "resp_")};
     c->id = names.name;
     if (!c->is_unkept)
         turn_name_answer(ctx, app->engine, m->turn, &names);

@@ -44,13 +44,12 @@ static enum status check_once(struct ctx *ctx, const struct json *object, const 
 static enum status refuse_id(struct ctx *ctx, const char *field, const char *what, str id)
 {
     ctx_clear_failure(ctx);
-    fail(ctx, NOT_FOUND,
-         "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
-         "has made here. Send the whole conversation, or your key of the model server in "
-         "X-Upstream-Authorization",
-         what, S_ARG(id));
-    snprintf(ctx->field, sizeof ctx->field, "%s", field);
-    return NOT_FOUND;
+    return fail_note(
+        ctx, NOT_FOUND, 0, field,
+        "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
+        "has made here. Send the whole conversation, or your key of the model server in "
+        "X-Upstream-Authorization",
+        what, S_ARG(id));
 }
 
 static const struct {

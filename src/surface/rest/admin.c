@@ -86,8 +86,7 @@ static bool model_answers(struct ctx *ctx, const struct upstream *up)
 static struct check check_model(struct ctx *ctx, struct app *app)
 {
     struct model_look *look = &app->model;
-    str none = S("");
-    const struct upstream *up = settings_upstream(app->settings, &none);
+    const struct upstream *up = settings_upstream(app->settings, &S(""));
     int64_t now = clock_mono_us(), at = atomic_load(&look->at_us);
     if (!up && !app->settings->n_upstreams)
         return (struct check){S("healthy"), 0};

@@ -31,22 +31,16 @@ static HANDLER(erasure_list)
     return list_reply(ctx, erasures_out_fields, &page, v, n, sizeof *v, out);
 }
 
-static enum status find_erasure(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct certificate *out)
+static HANDLER(erasure_get)
 {
     const struct identity *who = &in->who;
     struct pool_ref pool = {0};
-    if (auth_has(who, RUNS_SERVER))
-        return engine_certificate(ctx, app->engine, pool, who->pool.user, in->params[0], out);
-    return AUTH_FIND(ctx, app, who, pool,
-                     engine_certificate(ctx, app->engine, pool, who->pool.user, in->params[0],
-                                        out));
-}
-
-static HANDLER(erasure_get)
-{
     struct certificate c;
-    TRY(find_erasure(ctx, app, in, &c));
+    str user = who->pool.user, id = in->params[0];
+    TRY(auth_has(who, RUNS_SERVER)
+            ? engine_certificate(ctx, app->engine, pool, user, id, &c)
+            : AUTH_FIND(ctx, app, who, pool,
+                        engine_certificate(ctx, app->engine, pool, user, id, &c)));
     return reply_fields(out, certificate_fields, &c);
 }
 

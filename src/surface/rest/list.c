@@ -33,26 +33,24 @@ static enum status read_expiring(struct ctx *ctx, str text, int64_t *out)
 enum status filter_read(struct ctx *ctx, const struct filter_in *in, struct pools pools,
                         struct memory_select *out)
 {
-    struct memory_select select = {.pools = pools.v,
-                                   .n_pools = pools.n,
-                                   .layer = name_index(layer_names, in->layer, -1),
-                                   .type = name_index(type_names, in->type, -1),
-                                   .origin = name_index(origin_names, in->origin, -1),
-                                   .category = in->category,
-                                   .session = in->session,
-                                   .key = in->key,
-                                   .tag = in->tag,
-                                   .contains = in->contains,
-                                   .after = in->after,
-                                   .before = in->before,
-                                   .importance_min = in->importance_min,
-                                   .importance_max = in->importance_max,
-                                   .closed = in->only_closed ? CLOSED_ONLY
-                                             : in->closed    ? CLOSED_TOO
-                                                             : CLOSED_OUT};
-    TRY(read_expiring(ctx, in->expiring, &select.expires_before));
-    *out = select;
-    return OK;
+    *out = (struct memory_select){.pools = pools.v,
+                                  .n_pools = pools.n,
+                                  .layer = name_index(layer_names, in->layer, -1),
+                                  .type = name_index(type_names, in->type, -1),
+                                  .origin = name_index(origin_names, in->origin, -1),
+                                  .category = in->category,
+                                  .session = in->session,
+                                  .key = in->key,
+                                  .tag = in->tag,
+                                  .contains = in->contains,
+                                  .after = in->after,
+                                  .before = in->before,
+                                  .importance_min = in->importance_min,
+                                  .importance_max = in->importance_max,
+                                  .closed = in->only_closed ? CLOSED_ONLY
+                                            : in->closed    ? CLOSED_TOO
+                                                            : CLOSED_OUT};
+    return read_expiring(ctx, in->expiring, &out->expires_before);
 }
 
 str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools)
@@ -193,19 +191,16 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
                                  .limit = (size_t)l->limit,
                                  .offset = (size_t)l->offset};
     struct memory_page page;
-    struct list_page shape = {0};
     TRY(filter_read(ctx, &l->filter, pools, &ask.select));
     if (l->cursor.n && l->offset)
         return fail_field(ctx, "offset", "is not possible with a cursor");
     str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
                         order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools)));
-    TRY(memories_behind(ctx, app, of, l->cursor, &ask, &page, &shape.next));
-    TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &shape.items));
-    shape.total = page.total;
-    if (l->facets)
-        TRY(facets_of(ctx, &page, &ask.select, &shape.facets));
-    *out = shape;
-    return OK;
+    *out = (struct list_page){0};
+    TRY(memories_behind(ctx, app, of, l->cursor, &ask, &page, &out->next));
+    TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &out->items));
+    out->total = page.total;
+    return l->facets ? facets_of(ctx, &page, &ask.select, &out->facets) : OK;
 }
 
 HANDLER(memory_list)

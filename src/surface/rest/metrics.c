@@ -154,11 +154,10 @@ static void read_backups(struct ctx *ctx, const struct app *app, struct readings
     const struct settings *s = app->settings;
     struct backup_file *v;
     size_t n = 0;
-    if (s->backup_dir.n && backups_by_clock(ctx, s->backup_dir, &v, &n) == OK && n)
+    if (s->backup_dir.n && soft(ctx, backups_by_clock(ctx, s->backup_dir, &v, &n)) && n)
         r->backup_us = v[0].at * 1000;
     r->remote_us = app->backups->remote_at * 1000;
     r->failed_backups = app->backups->failures;
-    ctx_clear_failure(ctx);
 }
 
 /* Admins only: counts over all users tell something about each of them. */

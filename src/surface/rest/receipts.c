@@ -155,7 +155,6 @@ static HANDLER(message_uses)
     return reply_uses(ctx, app, in, pool, out);
 }
 
-/* Of one session. */
 static HANDLER(session_receipts)
 {
     const struct uses_in *u = in->in;

@@ -130,10 +130,11 @@ static HANDLER(token_make)
 {
     const struct make_in *a = in->in;
     const struct identity *who = &in->who;
-    bool is_owner = auth_has(who, MANAGES_PEOPLE);
     str user = a->user.n ? a->user : who->pool.user, secret;
     bool is_own = str_eq(user, who->pool.user);
-    struct token t = {.name = a->name,
+    struct token t = {.prefix = auth_has(who, MANAGES_PEOPLE) ? S("rk_") : S("ctx_"),
+                      .name = a->name,
+                      .pool.user = user,
                       .acts_for = a->acts_for,
                       .is_admin = a->admin,
                       .scopes = a->scopes,
@@ -145,11 +146,9 @@ static HANDLER(token_make)
         return fail_field(ctx, "expires", "must be in the future");
     if (a->own_space && (who->space_from || a->spaces.n))
         return fail_field(ctx, "own_space", "must not be set when a space is named");
-    t.pool.user = user;
     t.pool.space = a->own_space                ? S("")
                    : is_own || who->space_from ? who->pool.space
                                                : S(DEFAULT_SPACE);
-    t.prefix = is_owner ? S("rk_") : S("ctx_");
     if (a->spaces.n && !who->space_from) {
         str first = a->spaces;
         t.pool.space = str_trim(str_cut(&first, ','));
