@@ -201,12 +201,6 @@ enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *ke
                    "PRAGMA temp_store=2; PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;", db);
 }
 
-/* Notes what a call has erased, for the receipts and summaries that show it. Of the writer's
- * connection. */
-static const char erased_table[] =
-    "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
-    " PRIMARY KEY(id, layer)) WITHOUT ROWID";
-
 /* PERSISTENT keeps these statements out of the small memory that SQLite has for short-lived
  * ones. */
 enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which)
@@ -222,8 +216,11 @@ enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
 {
     assert(db->handle && (who == READS || who == WRITES));
     TRY(functions_add(ctx, db));
+    /* Notes what a call has erased, for the receipts and summaries that show it. */
     if (who == WRITES)
-        TRY(db_exec(ctx, db, erased_table));
+        TRY(db_exec(ctx, db,
+                    "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
+                    " PRIMARY KEY(id, layer)) WITHOUT ROWID"));
     for (int i = 0; i < SQL_COUNT; i++)
         if (statements[i].who & who)
             TRY(db_prepare_one(ctx, db, i));

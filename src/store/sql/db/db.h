@@ -55,6 +55,12 @@ static inline bool is_postgres(const struct db *db)
 #endif
 }
 
+/* A pool's names, copied. */
+static inline struct pool_ref pool_copy(struct arena *a, struct pool_ref pool)
+{
+    return (struct pool_ref){str_dup(a, pool.user), str_dup(a, pool.space)};
+}
+
 /* A pool's row; no is 0 when it does not exist. */
 struct pool_row {
     int64_t no, messages, memories;

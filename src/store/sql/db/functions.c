@@ -73,16 +73,15 @@ static bool ascii_holds(str text, str part)
 /* holds(text, part): whether the part is in the text, in any case. part is lower case already. */
 static void find_part(sqlite3_context *result, int n, sqlite3_value **values)
 {
-    struct arena own = {0};
     str text = value_text(values[0]), part = value_text(values[1]);
     (void)n;
     if (utf8_is_ascii(text)) { /* as most are: then nothing has to be written to be compared */
         sqlite3_result_int(result, ascii_holds(text, part));
         return;
     }
+    CLEANUP(arena_free) struct arena own = {0};
     text = utf8_lower(&own, text);
     sqlite3_result_int(result, !part.n || str_find(text, part) < text.n);
-    arena_free(&own);
 }
 
 /* FTS5 hands out its interface only through a pointer bound to a statement. */
@@ -120,5 +119,4 @@ void functions_end(struct db *db)
     if (db->postings)
         free(db->postings->v);
     free(db->postings);
-    db->postings = NULL;
 }

@@ -94,8 +94,7 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
         note_known(pool, out);
     if (!seen)
         return OK;
-    seen->pool.user = str_dup(&ctx->arena, pool.user);
-    seen->pool.space = str_dup(&ctx->arena, pool.space);
+    seen->pool = pool_copy(&ctx->arena, pool);
     seen->row = *out;
     return OK;
 }

@@ -187,24 +187,25 @@ enum status sql_any(struct query *q, bool *out)
 }
 
 /* In place, until the next row. */
-static str see_text(struct query *q)
+static str see(struct query *q, bool is_text)
 {
     if (is_postgres(q->db))
         return pg_get_bytes(q->pg, q->column++);
-    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
+    const void *p =
+        is_text ? sqlite3_column_text(q->stmt, q->column) : sqlite3_column_blob(q->stmt, q->column);
     return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
 }
 
 /* SQLite frees its text with the next row, so it is copied. */
 str sql_get_text(struct query *q)
 {
-    str text = see_text(q);
+    str text = see(q, true);
     return text.n ? str_dup(&q->ctx->arena, text) : S("");
 }
 
 str sql_get_text_ends(struct query *q, size_t each)
 {
-    str all = see_text(q);
+    str all = see(q, true);
     return all.n > 2 * each ? utf8_ends(&q->ctx->arena, all, each) : str_dup(&q->ctx->arena, all);
 }
 
@@ -225,10 +226,7 @@ double sql_get_real(struct query *q)
 /* Valid until the next row only; not copied, as vectors are read by the thousand. */
 str sql_see_blob(struct query *q)
 {
-    if (is_postgres(q->db))
-        return pg_get_bytes(q->pg, q->column++);
-    const char *p = sqlite3_column_blob(q->stmt, q->column);
-    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+    return see(q, false);
 }
 
 /* --- transactions --- */
@@ -236,9 +234,8 @@ str sql_see_blob(struct query *q)
 enum status txn_begin(struct ctx *ctx, struct db *db, struct txn *t)
 {
     assert(!db_in_transaction(db));
-    *t = (struct txn){ctx, db, SQL_COMMIT, SQL_ROLLBACK, false};
     TRY(SQL_DO(ctx, db, SQL_BEGIN));
-    t->is_open = true;
+    *t = (struct txn){ctx, db, SQL_COMMIT, SQL_ROLLBACK, true};
     return OK;
 }
 
@@ -246,9 +243,8 @@ enum status txn_begin(struct ctx *ctx, struct db *db, struct txn *t)
 enum status txn_savepoint(struct ctx *ctx, struct db *db, struct txn *t)
 {
     assert(db_in_transaction(db));
-    *t = (struct txn){ctx, db, SQL_SAVEPOINT_RELEASE, SQL_SAVEPOINT_UNDO, false};
     TRY(SQL_DO(ctx, db, SQL_SAVEPOINT));
-    t->is_open = true;
+    *t = (struct txn){ctx, db, SQL_SAVEPOINT_RELEASE, SQL_SAVEPOINT_UNDO, true};
     return OK;
 }
 
@@ -266,10 +262,9 @@ void txn_leave(struct txn *t)
 {
     if (!t->is_open || !db_in_transaction(t->db))
         return;
-    struct ctx quiet = ctx_detached(t->ctx);
+    CLEANUP(ctx_free) struct ctx quiet = ctx_detached(t->ctx);
     enum status undone = SQL_DO(&quiet, t->db, t->rollback);
     if (undone == OK && t->rollback == SQL_SAVEPOINT_UNDO)
         undone = SQL_DO(&quiet, t->db, SQL_SAVEPOINT_RELEASE);
     (void)undone;
-    ctx_free(&quiet);
 }

@@ -466,9 +466,8 @@ enum status schema_check(struct ctx *ctx, struct db *db, int64_t *version)
         status = refuse_strangers(ctx, db, *version);
     if (status == OK)
         status = schema_compare(ctx, db, *version);
-    struct ctx quiet = ctx_detached(ctx);
+    CLEANUP(ctx_free) struct ctx quiet = ctx_detached(ctx);
     enum status ended = db_exec(status == OK ? ctx : &quiet, db, "ROLLBACK");
-    ctx_free(&quiet);
     return status == OK ? ended : status;
 }
 
@@ -503,8 +502,7 @@ enum status schema_bring(struct ctx *ctx, struct db *db, schema_keep *keep, cons
     if (status == OK)
         return db_exec(ctx, db, "COMMIT");
     /* It may fail, too; the caller closes the connection. */
-    struct ctx quiet = ctx_detached(ctx);
+    CLEANUP(ctx_free) struct ctx quiet = ctx_detached(ctx);
     (void)!db_exec(&quiet, db, "ROLLBACK");
-    ctx_free(&quiet);
     return status;
 }

@@ -27,11 +27,22 @@
     " m.is_echo, m.says"
 #define ITS_SESSION BY("", "s.pool = m.pool AND ") "s.no = m.doc >> 20"
 #define MESSAGE_FROM " FROM message AS m JOIN session AS s ON " ITS_SESSION " "
-#define MEMORY_COLUMNS                                                                             \
-    "no, id, session, layer, type, category, key, content, metadata, tags, importance, salience,"  \
+#define MEMORY_VALUES                                                                              \
+    "id, session, layer, type, category, key, content, metadata, tags, importance, salience,"      \
     " uses, last_used, origin, source, created, updated, expires, valid_from, valid_to,"           \
-    " superseded_by, (SELECT p.space FROM pool AS p WHERE p.id = memory.pool)"
+    " superseded_by"
+#define MEMORY_COLUMNS                                                                             \
+    "no, " MEMORY_VALUES ", (SELECT p.space FROM pool AS p WHERE p.id = memory.pool)"
 #define MEMORIES "SELECT " MEMORY_COLUMNS " FROM memory WHERE pool = ?1"
+#define REVIEWS                                                                                    \
+    "SELECT id, is_memory, version, state, first, last, times FROM review WHERE pool = ?1"
+#define WORK_COLUMNS                                                                               \
+    "user, space, kind, status, details, model, tokens_in, tokens_out, took_ms, created"
+#define TOKEN_COLUMNS                                                                              \
+    "id, hash, name, user, space, is_admin, created, expires, revoked, prefix, last_used,"         \
+    " is_open, acts_for, parent, scopes, spaces, last_address"
+#define USER_COLUMNS                                                                               \
+    "id, email, first_name, last_name, attributes, sealed_key, key_preview, created, updated"
 
 /* --- documents --- */
 
@@ -47,8 +58,6 @@
 #define ABANDONED                                                                                  \
     "owner > 0 AND owner NOT IN (SELECT classid::bigint << 32 | objid::bigint FROM pg_locks"       \
     " WHERE locktype = 'advisory' AND objsubid = 1 AND granted)"
-/* Facts that each store has of its own. */
-#define OWN_FACTS "('schema', 'serves', 'words', 'commits', 'probe', 'migrate')"
 /* So many parameters. */
 #define MARKS_2 "?1, ?2"
 #define MARKS_3 MARKS_2 ", ?3"
@@ -62,4 +71,5 @@
 #define MARKS_11 MARKS_10 ", ?11"
 #define MARKS_13 MARKS_11 ", ?12, ?13"
 #define MARKS_17 MARKS_13 ", ?14, ?15, ?16, ?17"
-#define MARKS_23 MARKS_17 ", ?18, ?19, ?20, ?21, ?22, ?23"
+#define MARKS_22 MARKS_17 ", ?18, ?19, ?20, ?21, ?22"
+#define MARKS_23 MARKS_22 ", ?23"

@@ -111,8 +111,7 @@ void notes_add(struct notes *n, const struct event *e)
         return;
     }
     n->v[n->n++] = (struct event){.kind = e->kind,
-                                  .pool = {str_dup(&n->arena, e->pool.user),
-                                           str_dup(&n->arena, e->pool.space)},
+                                  .pool = pool_copy(&n->arena, e->pool),
                                   .id = str_dup(&n->arena, e->id)};
 }
 

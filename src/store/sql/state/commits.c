@@ -149,21 +149,21 @@ static enum status open_file(struct ctx *ctx, const char *path, int *out)
 
 /* --- the row --- */
 
+static void read_count(struct query *q, struct commit_count *out)
+{
+    read_line(str_c(&q->ctx->arena, sql_get_text(q)), out);
+}
+
 /* The database may be so short that it has no tables. */
 enum status commits_read(struct ctx *ctx, struct db *db, struct commit_count *out)
 {
     int64_t has_table = 0;
-    sqlite3_stmt *stmt = NULL;
     *out = (struct commit_count){0};
     TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema WHERE name = 'fact'", &has_table));
     if (!has_table)
         return OK;
-    int rc = sqlite3_prepare_v2(db->handle, "SELECT value FROM fact WHERE name = '" ROW_NAME "'",
-                                -1, &stmt, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        read_line((const char *)sqlite3_column_text(stmt, 0), out);
-    sqlite3_finalize(stmt);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? OK : db_failed(ctx, db, rc);
+    TRY(db_prepare_one(ctx, db, SQL_FACT_GET));
+    return SQL_FIRST(ctx, db, read_count, out, SQL_FACT_GET, S(ROW_NAME));
 }
 
 static enum status put_row(struct ctx *ctx, struct db *db, const struct commit_count *c)
@@ -171,11 +171,6 @@ static enum status put_row(struct ctx *ctx, struct db *db, const struct commit_c
     char line[LINE_MAX_BYTES];
     print_line(c, line);
     return SQL_DO(ctx, db, SQL_FACT_PUT, S(ROW_NAME), str_of(line));
-}
-
-static void read_count(struct query *q, struct commit_count *out)
-{
-    read_line(str_c(&q->ctx->arena, sql_get_text(q)), out);
 }
 
 enum status commits_add(struct ctx *ctx, struct db *db, struct commits *c)
@@ -373,15 +368,6 @@ static str loss_of(struct ctx *ctx, const struct look *l)
                       S_ARG(since), half);
 }
 
-/* At once, since closing the last connection would do it without saying so. Where the file can only
- * be read nothing is closed that way. */
-static enum status finish_checkpoint(struct ctx *ctx, struct db *db, const char *path)
-{
-    return sqlite3_db_readonly(db->handle, "main")
-               ? OK
-               : commits_settle(ctx, db, path, SQLITE_CHECKPOINT_PASSIVE);
-}
-
 /* Closing the last connection would bring what is left of the log into the database, and remove
  * it. */
 static enum status refuse_loss(struct ctx *ctx, struct db *db, const char *path, str loss)
@@ -412,8 +398,12 @@ enum status commits_check(struct ctx *ctx, struct db *db, const char *path, bool
     if (l.told.n && l.found.n && !is_same_history(&l.told, &l.found))
         log_event(LOG_WARN, "store.other_history",
                   "file=\"%s\" why=\"another database was here before\"", path);
+    /* A checkpoint is finished at once, since closing the last connection would do it without
+     * saying so. Where the file can only be read nothing is closed that way. */
+    if (!loss.n && l.marks.is_midway && !sqlite3_db_readonly(db->handle, "main"))
+        return commits_settle(ctx, db, path, SQLITE_CHECKPOINT_PASSIVE);
     if (!loss.n)
-        return l.marks.is_midway ? finish_checkpoint(ctx, db, path) : OK;
+        return OK;
     if (!accepts_loss)
         return refuse_loss(ctx, db, path, loss);
     log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"" S_FMT "\"", path, S_ARG(loss));

@@ -74,22 +74,19 @@ static bool is_gone(const struct store_files *p, size_t i)
 }
 
 /* The log and its index are looked at as well: writes go to the log first. */
-static bool is_any_gone(const struct store_files *p, size_t *which)
+static size_t first_gone(const struct store_files *p)
 {
-    for (size_t i = 0; i < STORE_FILES; i++) {
-        *which = i;
-        if (is_gone(p, i))
-            return true;
-    }
-    return false;
+    size_t i = 0;
+    while (i < STORE_FILES && !is_gone(p, i))
+        i++;
+    return i;
 }
 
 enum status files_check(struct ctx *ctx, struct store_files *p)
 {
     enum files_state state = atomic_load(&p->state);
-    size_t which;
-    if (state == FILES_OPEN && is_any_gone(p, &which) &&
-        atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
+    size_t which = state == FILES_OPEN ? first_gone(p) : STORE_FILES;
+    if (which < STORE_FILES && atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
         log_event(LOG_ERROR, "store.lost",
                   "file=\"%s%s\" why=\"it was deleted or replaced while rememberd had it open: "
                   "nothing is written any more; put the right file there and restart rememberd\"",

@@ -38,14 +38,37 @@ static enum status open_file(struct ctx *ctx, struct store *s, struct db *db)
             str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache).p);
     if (status == OK)
         status = db_prepare(ctx, db, READS);
-    struct ctx look = ctx_detached(ctx);
+    CLEANUP(ctx_free) struct ctx look = ctx_detached(ctx);
     if (files_check(&look, &s->files) != OK) {
         db_close_unsettled(db);
         ctx_clear_failure(ctx);
         status = files_check(ctx, &s->files);
     }
-    ctx_free(&look);
     return status;
+}
+
+/* Why there is no database; the writer may have opened it since. */
+static enum status open_later(struct ctx *ctx, struct store *s)
+{
+    TRY(writer_failure(ctx, s->writer));
+    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
+}
+
+/* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
+ * read without writing beside it. The failure is that of the opening, which says more. */
+static enum status open_passing(struct ctx *ctx, struct store *s, struct db *db)
+{
+    struct stat log;
+    int64_t version;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
+    bool has_log = stat(path, &log) == 0 && log.st_size > 0;
+    enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
+    if (status == OK)
+        status = schema_check(&own, db, &version);
+    if (status == OK)
+        status = db_prepare(&own, db, READS);
+    return status == OK ? OK : open_later(ctx, s);
 }
 
 static void close_reader(struct db *db)
@@ -54,11 +77,12 @@ static void close_reader(struct db *db)
     free(db);
 }
 
-static enum status reader_open(struct ctx *ctx, struct store *s, struct db **out)
+static enum status reader_open(struct ctx *ctx, struct store *s, bool is_passing, struct db **out)
 {
     struct db *db = heap_alloc(sizeof *db);
-    enum status status =
-        store_is_postgres(s) ? db_connect(ctx, s->path, db) : open_file(ctx, s, db);
+    enum status status = store_is_postgres(s) ? db_connect(ctx, s->path, db)
+                         : is_passing         ? open_passing(ctx, s, db)
+                                              : open_file(ctx, s, db);
     db->lists = s->lists;
     if (status == OK)
         *out = db;
@@ -70,13 +94,6 @@ static enum status reader_open(struct ctx *ctx, struct store *s, struct db **out
 static bool may_open(const struct store *s)
 {
     return s->n_open < s->max_open && atomic_load(&s->files.state) == FILES_OPEN;
-}
-
-/* Why there is no database; the writer may have opened it since. */
-static enum status open_later(struct ctx *ctx, struct store *s)
-{
-    TRY(writer_failure(ctx, s->writer));
-    return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened");
 }
 
 /* Waits until a reader is idle or may be opened. The lock is held. */
@@ -111,7 +128,7 @@ static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out
     pthread_mutex_unlock(&s->lock);
     if (!is_new)
         return status;
-    status = reader_open(ctx, s, out);
+    status = reader_open(ctx, s, false, out);
     if (status != OK) {
         pthread_mutex_lock(&s->lock);
         s->n_open--;
@@ -141,33 +158,6 @@ static void give_back(struct store *s, struct db *db)
     pthread_cond_signal(&s->given);
 }
 
-/* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
- * read without writing beside it. The failure is that of the opening, which says more. */
-static enum status open_passing(struct ctx *ctx, struct store *s, struct db **out)
-{
-    struct stat log;
-    int64_t version;
-    if (store_is_postgres(s))
-        return open_later(ctx, s);
-    struct ctx own = ctx_child(ctx, 0);
-    const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
-    struct db *db = heap_alloc(sizeof *db);
-    bool has_log = stat(path, &log) == 0 && log.st_size > 0;
-    enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
-    if (status == OK)
-        status = schema_check(&own, db, &version);
-    if (status == OK)
-        status = db_prepare(&own, db, READS);
-    ctx_free(&own);
-    db->lists = s->lists;
-    if (status == OK) {
-        *out = db;
-        return OK;
-    }
-    close_reader(db);
-    return open_later(ctx, s);
-}
-
 /* In PostgreSQL a statement ends with the time that is left, and a second for what is under way or
  * begins late: a connection that gives up is lost, and the next one costs milliseconds. */
 static void limit_reader(struct ctx *ctx, struct db *db)
@@ -186,7 +176,9 @@ static enum status begin_read(struct ctx *ctx, struct store *s, struct reader *o
 {
     struct db *db = NULL;
     bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
-    TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
+    if (is_passing && store_is_postgres(s))
+        return open_later(ctx, s);
+    TRY(is_passing ? reader_open(ctx, s, true, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
     *out = (struct reader){s, db, is_passing, false};
     limit_reader(ctx, db);
@@ -278,13 +270,12 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
 {
     struct view *view = view_of(ctx);
     struct reader *r = &view->r;
-    bool begins = !r->db;
-    enum status status = begins ? begin_read(ctx, view->base.s, r) : OK;
-    if (status != OK) {
-        rest_view(ctx);
-        return status;
-    }
-    if (begins) {
+    if (!r->db) {
+        enum status status = begin_read(ctx, view->base.s, r);
+        if (status != OK) {
+            rest_view(ctx);
+            return status;
+        }
         view->seen = (struct seen){.words = 0};
         r->db->seen = &view->seen;
     }
@@ -319,7 +310,7 @@ enum status reader_begin_access(struct ctx *ctx, struct store *s, struct reader 
 /* What was read is read, also when the transaction cannot be ended. */
 void reader_end(struct reader *r)
 {
-    struct ctx quiet = {0};
+    CLEANUP(ctx_free) struct ctx quiet = {0};
     if (!r->db || r->is_lent)
         return;
     if (db_in_transaction(r->db))
@@ -328,7 +319,6 @@ void reader_end(struct reader *r)
         close_reader(r->db);
     else
         give_back(r->s, r->db);
-    ctx_free(&quiet);
 }
 
 void readers_close(struct store *s)

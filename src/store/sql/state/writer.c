@@ -389,7 +389,7 @@ void writer_put_back(struct writer *w, struct task *first)
 static void *write_groups(void *arg)
 {
     struct writer *w = arg;
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     pthread_mutex_lock(&w->lock);
     for (;;) {
         wait_for_some(w, &ctx);
@@ -414,7 +414,6 @@ static void *write_groups(void *arg)
         pthread_mutex_lock(&w->lock);
     }
     pthread_mutex_unlock(&w->lock);
-    ctx_free(&ctx);
     return NULL;
 }
 
@@ -442,7 +441,7 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first,
 static void *sync_groups(void *arg)
 {
     struct writer *w = arg;
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     pthread_mutex_lock(&w->lock);
     for (;;) {
         while (!w->unsynced && !w->is_sync_ending)
@@ -459,20 +458,19 @@ static void *sync_groups(void *arg)
         pthread_mutex_lock(&w->lock);
     }
     pthread_mutex_unlock(&w->lock);
-    ctx_free(&ctx);
     return NULL;
 }
 
 /* --- opening and closing --- */
 
-/* Ends the thread that syncs, behind its last sync. */
-static void end_syncs(struct writer *w)
+/* Tells a thread, and waits until it has done what is left. */
+static void end_thread(struct writer *w, pthread_t thread, bool *is_ending, pthread_cond_t *told)
 {
     pthread_mutex_lock(&w->lock);
-    w->is_sync_ending = true;
-    pthread_cond_signal(&w->committed);
+    *is_ending = true;
+    pthread_cond_signal(told);
     pthread_mutex_unlock(&w->lock);
-    pthread_join(w->sync_thread, NULL);
+    pthread_join(thread, NULL);
 }
 
 /* On failure neither thread runs. The thread that syncs starts first, since the other one hands
@@ -483,7 +481,7 @@ static enum status start_threads(struct ctx *ctx, struct writer *w)
     if (syncs && pthread_create(&w->thread, NULL, write_groups, w) == 0)
         return OK;
     if (syncs)
-        end_syncs(w);
+        end_thread(w, w->sync_thread, &w->is_sync_ending, &w->committed);
     return fail(ctx, STORAGE, "cannot start a thread");
 }
 
@@ -548,12 +546,8 @@ void writer_close(struct writer *w)
 {
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
-    w->is_ending = true;
-    pthread_cond_signal(&w->some);
-    pthread_mutex_unlock(&w->lock);
-    pthread_join(w->thread, NULL);
-    end_syncs(w);
+    end_thread(w, w->thread, &w->is_ending, &w->some);
+    end_thread(w, w->sync_thread, &w->is_sync_ending, &w->committed);
     if (!store_is_postgres(w->s) &&
         atomic_load(&w->s->files.state) == FILES_OPEN) /* else closing would do it */
         commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);

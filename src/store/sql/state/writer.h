@@ -79,12 +79,6 @@ MUST_USE enum status writer_erased(const struct task *t);
 MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call,
                                  const void *what);
 
-/* A pool's names, copied. */
-static inline struct pool_ref pool_copy(struct arena *a, struct pool_ref pool)
-{
-    return (struct pool_ref){str_dup(a, pool.user), str_dup(a, pool.space)};
-}
-
 /* Makes a task with room in the queue for that many bytes: the caller copies its input into the
  * task's ctx and queues it. TOO_BUSY when the queue is full. */
 MUST_USE enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes,

@@ -156,8 +156,7 @@ enum status writer_failure(struct ctx *ctx, struct writer *w)
 }
 
 /* Replaces a row of the writer's own, which is enough to make a commit, and so a sync. */
-static enum status write_probe(struct ctx *ctx, struct db *db,
-                               __attribute__((unused)) const void *what)
+static enum status write_probe(struct ctx *ctx, struct db *db, UNUSED const void *what)
 {
     return SQL_DO(ctx, db, SQL_FACT_PUT, S("probe"), S(""));
 }
@@ -262,10 +261,9 @@ void writer_look(struct writer *w, struct ctx *ctx)
 {
     struct ctx own = {0};
     struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
-    bool is_open = w->is_open, has_failed = is_open && w->result != OK;
+    bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST;
+    bool is_open = w->is_open, has_failed = is_open && !is_lost && w->result != OK;
     w->has_doubt = false;
-    if (atomic_load(&w->s->files.state) == FILES_LOST)
-        has_failed = false;
     if (has_failed) {
         probe.no = ++w->queued_no;
         w->queued++;

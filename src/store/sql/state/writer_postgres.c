@@ -248,14 +248,13 @@ enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct t
 static bool was_written(struct ctx *ctx, struct writer *w, bool *is_running)
 {
     int64_t state = 0;
-    struct ctx own = ctx_detached(ctx);
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
     const char *text = str_printf(&own.arena,
                                   "SELECT CASE pg_xact_status('%lld') WHEN 'committed' THEN 2"
                                   " WHEN 'in progress' THEN 1 ELSE 0 END",
                                   (long long)w->xid)
                            .p;
     bool is_known = w->xid && db_int(&own, &w->db, text, &state) == OK;
-    ctx_free(&own);
     *is_running = is_known && state == 1;
     return is_known && state == 2;
 }

@@ -157,13 +157,11 @@ void writer_queue(struct writer *w, struct later *later, write_fn *call, const v
         w->last_of_pool[later->pool % POOL_SLOTS] = w->queued_no;
 }
 
-/* 0 means no pool, so that no hash may be 0. Two pools may share a slot: then one waits for the
- * other's writes, which is late and not wrong. */
+/* 0 means no pool, and no hash is 0. Two pools may share a slot: then one waits for the other's
+ * writes, which is late and not wrong. */
 uint64_t writer_pool(struct pool_ref pool)
 {
-    const str parts[] = {pool.user, pool.space};
-    uint64_t hash = hash64(parts, 2);
-    return hash ? hash : 1;
+    return hash64(STR_LIST(pool.user, pool.space));
 }
 
 /* Tasks are committed in the order of the queue. ms < 0: however long it takes. The lock is held.
