@@ -42,7 +42,7 @@ str http_complaint(struct arena *a, str body, size_t most, str secret, const str
     for (size_t i = 0; i < n; i++)
         if (repeats_text(said, asked[i]))
             return S("(in words that repeat what was asked)");
-    char *words = (char *)str_dup(a, utf8_cut(said, most)).p;
+    char *words = (char *)str_dup(a, said).p;
     for (char *c = words; *c; c++)
         *c = (unsigned char)*c < ' ' ? ' ' : *c;
     return str_of(words);

@@ -64,12 +64,19 @@ static bool is_word(str s)
     return s.n && s.n <= 80 && EVERY(i, s.n, s.p[i] >= '0' && s.p[i] <= 'z');
 }
 
-/* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. */
+/* The call of an object, or the bucket with a query. A 2xx, or a failure that names the place. A
+ * call without headers has no body. */
 static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call call,
                                 struct answer *got)
 {
+    static const struct header of_nothing = {S("x-amz-content-sha256"), S(SHA_OF_NOTHING)};
     call.key = &s->key;
     call.answer_max = ANSWER_MAX;
+    call.wants = sha_header;
+    if (!call.headers) {
+        call.headers = &of_nothing;
+        call.n_headers = 1;
+    }
     if (!call.timeout_ms)
         call.timeout_ms = CALL_MS;
     enum status status = http_call(ctx, &call, got);
@@ -83,20 +90,6 @@ static enum status call_storage(struct ctx *ctx, const struct s3 *s, struct call
     str body = got->body, code = xml_text(&body, "Code");
     return fail(ctx, UPSTREAM, S_FMT ": the storage answers %d%s" S_FMT, S_ARG(s->place), got->code,
                 is_word(code) ? " " : "", S_ARG(is_word(code) ? code : S("")));
-}
-
-static const struct header nothing_sent[] = {{S("x-amz-content-sha256"), S(SHA_OF_NOTHING)}};
-
-static enum status call_plain(struct ctx *ctx, const struct s3 *s, const char *method, str url,
-                              struct answer *got)
-{
-    return call_storage(ctx, s,
-                        (struct call){.method = str_of(method),
-                                      .url = url,
-                                      .headers = nothing_sent,
-                                      .n_headers = 1,
-                                      .wants = sha_header},
-                        got);
 }
 
 static str url_of(struct ctx *ctx, const struct s3 *s, str name)
@@ -152,14 +145,13 @@ enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **ou
     for (int i = 0; is_cut && i < PAGES_MAX; i++) {
         struct answer got;
         str after = last.n ? str_printf(a, "&start-after=" S_FMT, S_ARG(escaped(a, last))) : S("");
-        TRY(call_plain(ctx, s, "GET",
-                       str_printf(a, S_FMT "?list-type=2&prefix=" S_FMT S_FMT "-" S_FMT,
-                                  S_ARG(s->url), S_ARG(prefix), S_ARG(BACKUP_STEM), S_ARG(after)),
-                       &got));
+        str url = str_printf(a, S_FMT "?list-type=2&prefix=" S_FMT S_FMT "-" S_FMT, S_ARG(s->url),
+                             S_ARG(prefix), S_ARG(BACKUP_STEM), S_ARG(after));
+        TRY(call_storage(ctx, s, (struct call){.method = S("GET"), .url = url}, &got));
         *out = DUP_N(a, *out, *n, *n + PAGE + 1);
-        str body = got.body, rest = got.body, before = last;
+        str rest = got.body, before = last;
         is_cut = str_is(xml_text(&rest, "IsTruncated"), "true");
-        read_list(ctx, s, body, *out, n, &last);
+        read_list(ctx, s, got.body, *out, n, &last);
         is_cut &= !str_eq(before, last);
     }
     backup_files_sort(*out, *n);
@@ -172,7 +164,8 @@ static enum status check_stored(struct ctx *ctx, const struct s3 *s, str name, s
                                 int64_t bytes)
 {
     struct answer got;
-    TRY(call_plain(ctx, s, "HEAD", url_of(ctx, s, name), &got));
+    TRY(call_storage(ctx, s, (struct call){.method = S("HEAD"), .url = url_of(ctx, s, name)},
+                     &got));
     if (got.bytes == bytes && str_eq(got.wanted, sha))
         return OK;
     return fail(ctx, UPSTREAM,
@@ -207,14 +200,11 @@ enum status s3_put(struct ctx *ctx, const struct s3 *s, str name, const char *pa
 {
     struct stat st = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int why = errno;
-        if (fd >= 0)
-            close(fd);
-        return fail(ctx, STORAGE, "%s: %s", path, strerror(why));
-    }
-    enum status status = put_open_file(ctx, s, name, path, (struct upload){fd, st.st_size});
-    close(fd);
+    enum status status = fd < 0 || fstat(fd, &st) != 0
+                             ? fail(ctx, STORAGE, "%s: %s", path, strerror(errno))
+                             : put_open_file(ctx, s, name, path, (struct upload){fd, st.st_size});
+    if (fd >= 0)
+        close(fd);
     return status;
 }
 
@@ -242,11 +232,8 @@ static enum status get_into(struct ctx *ctx, const struct s3 *s, const struct ba
     struct answer got;
     TRY(call_storage(ctx, s,
                      (struct call){.url = url_of(ctx, s, file->name),
-                                   .headers = nothing_sent,
-                                   .n_headers = 1,
                                    .timeout_ms = SILENCE_MS,
-                                   .intake = &a->intake,
-                                   .wants = sha_header},
+                                   .intake = &a->intake},
                      &got));
     crypto_hash_sha256_final(&a->sum, sum);
     if (a->bytes != file->bytes || !str_eq(got.wanted, hex_of(&ctx->arena, sum, sizeof sum)))
@@ -276,7 +263,8 @@ enum status s3_get(struct ctx *ctx, const struct s3 *s, const struct backup_file
 enum status s3_delete(struct ctx *ctx, const struct s3 *s, str name)
 {
     struct answer got;
-    return call_plain(ctx, s, "DELETE", url_of(ctx, s, name), &got);
+    return call_storage(ctx, s, (struct call){.method = S("DELETE"), .url = url_of(ctx, s, name)},
+                        &got);
 }
 
 enum status backups_made(struct ctx *ctx, const struct settings *s, struct backup_file **out,

@@ -47,8 +47,6 @@ struct attempts *attempts_new(int64_t per_minute)
 
 void attempts_free(struct attempts *a)
 {
-    if (!a)
-        return;
     attempts_log(a, INT64_MAX);
     meters_free(a->meters);
     pthread_mutex_destroy(&a->lock);

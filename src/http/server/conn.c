@@ -23,8 +23,6 @@ enum {
     LINGER_MS = 2000        /* for the client to read the reply before the socket goes */
 };
 
-static void feed_parser(struct conn *c, str bytes);
-
 /* A deadline as conn.deadline_us holds it: microseconds of the monotonic clock. */
 static int64_t after_ms(int64_t ms)
 {
@@ -83,22 +81,6 @@ static void keep_pending(struct conn *c, str bytes)
         return;
     c->is_resting = true;
     uv_read_stop(&c->stream);
-}
-
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
-{
-    struct conn *c = stream->data;
-    if (n < 0)
-        on_eof(c, n == UV_EOF);
-    if (n <= 0)
-        return;
-    count_up(&c->loop->count.bytes_in, (uint64_t)n);
-    if (c->state == CONN_LINGERING)
-        return;
-    if (c->state == CONN_ANSWERING || c->pending.n)
-        keep_pending(c, (str){b->base, (size_t)n});
-    else
-        feed_parser(c, (str){b->base, (size_t)n});
 }
 
 /* Meanwhile the connection waits as for a reply: what comes in is kept up to PENDING_MAX. */
@@ -192,6 +174,22 @@ static void feed_parser(struct conn *c, str bytes)
         conn_refuse(c, c->x->ctx.failed, c->parser.fault);
     else
         admit_early(c);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
+{
+    struct conn *c = stream->data;
+    if (n < 0)
+        on_eof(c, n == UV_EOF);
+    if (n <= 0)
+        return;
+    count_up(&c->loop->count.bytes_in, (uint64_t)n);
+    if (c->state == CONN_LINGERING)
+        return;
+    if (c->state == CONN_ANSWERING || c->pending.n)
+        keep_pending(c, (str){b->base, (size_t)n});
+    else
+        feed_parser(c, (str){b->base, (size_t)n});
 }
 
 /* --- requests sent ahead --- */
@@ -338,13 +336,11 @@ static void send_later(struct conn *c, size_t from)
     c->is_sending = true;
     c->write.data = c;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
-    if (uv_write(&c->write, &c->stream, &rest, 1, on_wrote) != 0) {
-        c->is_sending = false;
-        buf_free(&c->sending);
-        conn_close(c);
-        return;
-    }
-    c->unsent = conn_unsent(c);
+    int error = uv_write(&c->write, &c->stream, &rest, 1, on_wrote);
+    if (error)
+        on_wrote(&c->write, error);
+    else
+        c->unsent = conn_unsent(c);
 }
 
 /* Most replies fit into the socket's buffer, so writing is tried first: no callback, no copy. */

@@ -28,7 +28,9 @@ struct exchange *exchange_new(struct conn *c)
     x->in.is_loopback = c->is_loopback;
     x->in.attempt = &x->attempt;
     x->in.began_us = clock_mono_us();
-    request_name(x->ctx.id, c->loop->id_base, ++c->loop->next_id);
+    /* The id in logs and X-Request-Id, as long as a span: a random number and a count. */
+    snprintf(x->ctx.id, SPAN_ID_HEX + 1, "%08x%08x", (unsigned)c->loop->id_base,
+             (unsigned)++c->loop->next_id);
     atomic_fetch_add(&s->active, 1);
     return x;
 }
@@ -261,8 +263,7 @@ static void send_reply(struct exchange *x)
             reply_line(b, S("Content-Type"), r->type.n ? r->type : S("application/json"));
         buf_printf(b, "Content-Length: %zu\r\n", r->body.n);
     }
-    reply_headers(b, r->headers, r->n_headers);
-    buf_add(b, S("\r\n"));
+    reply_end_head(b, r);
     if (has_body && !x->is_head) { /* HEAD has the length of the body, and no body */
         buf_add(b, buf_str(&r->body));
         x->sent = r->body.n;

@@ -53,8 +53,11 @@ static int port_of(int fd)
                                          : ((struct sockaddr_in *)&a)->sin_port);
 }
 
-static enum status fail_listen(struct ctx *ctx, str at, int error)
+/* Also closes the socket, if there is one. */
+static enum status fail_listen(struct ctx *ctx, str at, int fd, int error)
 {
+    if (fd >= 0)
+        close(fd);
     if (error == EADDRINUSE)
         return fail(ctx, CONFLICT, S_FMT " is in use by another program", S_ARG(at));
     return fail(ctx, UNSUPPORTED, "cannot listen on " S_FMT ": %s", S_ARG(at), strerror(error));
@@ -80,9 +83,7 @@ static enum status open_address(struct ctx *ctx, str at, struct listener *out)
         *out = (struct listener){.fd = fd, .port = port_of(fd)};
         return OK;
     }
-    if (fd >= 0)
-        close(fd);
-    return fail_listen(ctx, at, error);
+    return fail_listen(ctx, at, fd, error);
 }
 
 /* --- a path --- */
@@ -124,12 +125,8 @@ static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct ar
     int fd = new_socket(AF_UNIX);
     if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
         chmod(address.sun_path, mode) != 0 || listen(fd, BACKLOG) != 0 ||
-        lstat(address.sun_path, &file) != 0) {
-        int error = errno;
-        if (fd >= 0)
-            close(fd);
-        return fail_listen(ctx, path, error);
-    }
+        lstat(address.sun_path, &file) != 0)
+        return fail_listen(ctx, path, fd, errno);
     *out = (struct listener){.fd = fd,
                              .path = str_c(a, path),
                              .device = file.st_dev,

@@ -20,7 +20,45 @@ struct watch {
     int events; /* that libuv watches; 0: none */
 };
 
-static void run_curl(struct loop *l, curl_socket_t fd, int what);
+/* t->over may start another transfer while this goes on: multi_info_read is asked until it is
+ * empty. */
+static void end_transfers(struct loop *l)
+{
+    int left;
+    for (CURLMsg *m = libcurl.multi_info_read(l->multi, &left); m;
+         m = libcurl.multi_info_read(l->multi, &left)) {
+        struct transfer *t = NULL;
+        CURLcode result = m->data.result;
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        libcurl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
+        assert(t);
+        t->over(t, result);
+    }
+}
+
+/* curl's functions must not be called from within each other. A relay that ends in a callback and
+ * asks again only marks that curl has more to do. Output for clients goes out after curl returned,
+ * one write for all pieces of a turn. */
+static void run_curl(struct loop *l, curl_socket_t fd, int what)
+{
+    int running;
+    assert(l->multi);
+    if (l->multi_is_busy) {
+        l->multi_again = true;
+        return;
+    }
+    l->multi_is_busy = true;
+    do {
+        l->multi_again = false;
+        libcurl.multi_socket_action(l->multi, fd, what, &running);
+        end_transfers(l);
+        l->flush(l);
+        fd = CURL_SOCKET_TIMEOUT;
+        what = 0;
+    } while (l->multi_again);
+    l->multi_is_busy = false;
+}
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
@@ -86,46 +124,6 @@ static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl
     if (w && w->events)
         uv_poll_start(&w->poll, w->events, on_poll);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
-}
-
-/* t->over may start another transfer while this goes on: multi_info_read is asked until it is
- * empty. */
-static void end_transfers(struct loop *l)
-{
-    int left;
-    for (CURLMsg *m = libcurl.multi_info_read(l->multi, &left); m;
-         m = libcurl.multi_info_read(l->multi, &left)) {
-        struct transfer *t = NULL;
-        CURLcode result = m->data.result;
-        if (m->msg != CURLMSG_DONE)
-            continue;
-        libcurl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
-        assert(t);
-        t->over(t, result);
-    }
-}
-
-/* curl's functions must not be called from within each other. A relay that ends in a callback and
- * asks again only marks that curl has more to do. Output for clients goes out after curl returned,
- * one write for all pieces of a turn. */
-static void run_curl(struct loop *l, curl_socket_t fd, int what)
-{
-    int running;
-    assert(l->multi);
-    if (l->multi_is_busy) {
-        l->multi_again = true;
-        return;
-    }
-    l->multi_is_busy = true;
-    do {
-        l->multi_again = false;
-        libcurl.multi_socket_action(l->multi, fd, what, &running);
-        end_transfers(l);
-        l->flush(l);
-        fd = CURL_SOCKET_TIMEOUT;
-        what = 0;
-    } while (l->multi_again);
-    l->multi_is_busy = false;
 }
 
 void multi_kick(struct loop *l)

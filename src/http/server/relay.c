@@ -112,8 +112,7 @@ static void send_head(struct exchange *x)
         buf_printf(b, "Content-Length: %lld\r\n", (long long)t->length);
     if (is_chunked(x))
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
-    reply_headers(b, x->out.headers, x->out.n_headers);
-    buf_add(b, S("\r\n"));
+    reply_end_head(b, &x->out);
     t->head_sent = true;
     conn_touch(x->conn);
 }
@@ -250,17 +249,11 @@ static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, con
 /* "name: value"; to curl an empty value is "name;". */
 static const char *line_of(struct arena *a, const struct header *h)
 {
-    char *p = arena_alloc(a, h->name.n + h->value.n + 3), *end = p;
-    memcpy(end, h->name.p, h->name.n);
-    end += h->name.n;
-    if (!h->value.n) {
-        *end = ';';
-        return p;
-    }
-    *end++ = ':';
-    *end++ = ' ';
-    memcpy(end, h->value.p, h->value.n);
-    return p;
+    struct buf b = buf_make(a, h->name.n + h->value.n + 2);
+    buf_add(&b, h->name);
+    buf_add(&b, h->value.n ? S(": ") : S(";"));
+    buf_add(&b, h->value);
+    return b.p;
 }
 
 /* A header without a value after its colon tells curl to leave its own out: Accept and Content-Type

@@ -54,8 +54,7 @@ static void send_head(struct exchange *x)
         reply_line(b, S("Content-Type"), x->out.type);
     if (!x->raw.is_old)
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
-    reply_headers(b, x->out.headers, x->out.n_headers);
-    buf_add(b, S("\r\n"));
+    reply_end_head(b, &x->out);
 }
 
 /* conn_flush may end the exchange at once. */
@@ -65,19 +64,6 @@ static void finish_answer(struct exchange *x)
         buf_add(&x->conn->out, S("0\r\n\r\n"));
     x->phase = ANSWERED;
     conn_flush(x->conn);
-}
-
-static bool is_due(struct exchange *x)
-{
-    const struct stream_ops *ops = x->stream->ops;
-    return !ops->is_due || ops->is_due(x->stream);
-}
-
-/* A full queue is no failure of an answer that has begun: the next sweep tries again. */
-static void make_next(struct exchange *x)
-{
-    if (conn_unsent(x->conn) <= UNSENT_MAX && is_due(x) && !exchange_queue(x))
-        ctx_clear_failure(&x->ctx);
 }
 
 /* On the loop: a piece is there. Flushing may close the connection and end the exchange, or find
@@ -118,10 +104,14 @@ void stream_ran(struct exchange *x)
     conn_flush(x->conn);
 }
 
+/* A full queue is no failure of an answer that has begun: the next sweep tries again. */
 void stream_resume(struct exchange *x)
 {
+    const struct stream_ops *ops = x->stream->ops;
     assert(x->phase == STREAMING);
-    make_next(x);
+    if (conn_unsent(x->conn) <= UNSENT_MAX && (!ops->is_due || ops->is_due(x->stream)) &&
+        !exchange_queue(x))
+        ctx_clear_failure(&x->ctx);
 }
 
 /* A stream that waits would keep the server from stopping. */
@@ -134,5 +124,5 @@ void stream_sweep(struct exchange *x)
         finish_answer(x);
         return;
     }
-    make_next(x);
+    stream_resume(x);
 }

@@ -3,6 +3,7 @@
 
 #include "core/url.h"
 #include "http/wire/address.h"
+#include "http/wire/reply.h"
 
 /*
  * A page of a foreign site can reach a server on this machine in two ways: by sending requests to
@@ -256,11 +257,8 @@ void guard_head(const struct server_settings *settings, const struct request *in
     buf_add(b, S("Vary: Origin\r\n"));
     if (!is_shared)
         return;
-    buf_add(b, S("Access-Control-Allow-Origin: "));
-    buf_add(b, request_header(in, "Origin"));
-    buf_add(b, S("\r\nAccess-Control-Expose-Headers: "));
-    buf_add(b, settings->exposed);
-    buf_add(b, S("\r\n"));
+    reply_line(b, S("Access-Control-Allow-Origin"), request_header(in, "Origin"));
+    reply_line(b, S("Access-Control-Expose-Headers"), settings->exposed);
 }
 
 /* Every method and each header that is asked for: what a path does not know is refused by the

@@ -32,8 +32,6 @@ struct meters *meters_new(void)
 
 void meters_free(struct meters *m)
 {
-    if (!m)
-        return;
     pthread_mutex_destroy(&m->lock);
     free(m);
 }

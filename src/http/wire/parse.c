@@ -119,7 +119,7 @@ static int on_headers(llhttp_t *http)
     }
     in->head_done = true;
     in->length = http->flags & F_CONTENT_LENGTH ? http->content_length : 0;
-    in->is_old = http->http_major == 1 && http->http_minor == 0;
+    in->is_old = http->http_minor == 0;
     in->keep_alive = llhttp_should_keep_alive(http);
     in->method = str_of(llhttp_method_name((llhttp_method_t)http->method));
     if (stop_with(p, p->events->head(p)))

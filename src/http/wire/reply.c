@@ -105,10 +105,11 @@ enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
     return OK;
 }
 
-void reply_headers(struct buf *b, const struct header *headers, size_t n)
+void reply_end_head(struct buf *b, const struct reply *r)
 {
-    for (size_t i = 0; i < n; i++)
-        reply_line(b, headers[i].name, headers[i].value);
+    for (size_t i = 0; i < r->n_headers; i++)
+        reply_line(b, r->headers[i].name, r->headers[i].value);
+    buf_add(b, S("\r\n"));
 }
 
 void reply_piece(struct buf *b, str bytes, bool is_chunked)

@@ -12,7 +12,8 @@ struct has_lines {
 /* Whether the handler has set a header. */
 bool reply_has(const struct reply *r, str name);
 void reply_line(struct buf *b, str name, str value);
-void reply_headers(struct buf *b, const struct header *headers, size_t n);
+/* The handler's headers, and the empty line behind all. */
+void reply_end_head(struct buf *b, const struct reply *r);
 /* Bytes of a body, as a chunk of their own or as they are; of none there is no chunk, since an
  * empty one is the end. */
 void reply_piece(struct buf *b, str bytes, bool is_chunked);

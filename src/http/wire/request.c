@@ -187,8 +187,3 @@ enum status identity_may(struct ctx *ctx, const struct identity *who, enum token
         return OK;
     return fail(ctx, FORBIDDEN, "this token lacks the scope '%s'", token_scope_name(needs));
 }
-
-void request_name(char *id, uint64_t base, uint64_t count)
-{
-    snprintf(id, 17, "%08x%08x", (unsigned)base, (unsigned)count);
-}

@@ -106,11 +106,9 @@ void router_free(struct router *r)
 /* A parameter takes any segment but an empty one: "/a//b" has no id. */
 static bool matches_row(const struct route_row *row, const str *segments, size_t n)
 {
-    if (row->n != n)
-        return false;
-    return !SOME(i, n,
-                 is_param(row->segments[i]) ? !segments[i].n
-                                            : !str_eq(row->segments[i], segments[i]));
+    return row->n == n && EVERY(i, n,
+                                is_param(row->segments[i]) ? segments[i].n > 0
+                                                           : str_eq(row->segments[i], segments[i]));
 }
 
 /* Whose dialect words a 404: the surface with the most leading segments in common, or NULL. */
@@ -150,15 +148,12 @@ static void allow_method(struct match *m, const char *method)
         allow_method(m, "HEAD");
 }
 
-static enum status take_params(struct ctx *ctx, const struct route_row *row, const str *segments,
-                               struct match *out)
+static void take_params(const struct route_row *row, const str *decoded, struct match *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < row->n && n < ROUTE_PARAMS_MAX; i++)
-        if (is_param(row->segments[i]) &&
-            !percent_decode(&ctx->arena, segments[i], false, &out->params[n++]))
-            return fail(ctx, BAD_INPUT, PATH_RULE);
-    return OK;
+        if (is_param(row->segments[i]))
+            out->params[n++] = decoded[i];
 }
 
 /* "." or ".." as a segment, or between encoded slashes inside one: an upstream that decodes the
@@ -178,7 +173,7 @@ static bool climbs_up(str segment)
 enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
                         struct match *out)
 {
-    str segments[SEGMENTS_MAX];
+    str segments[SEGMENTS_MAX], decoded[SEGMENTS_MAX];
     size_t n = split_path(raw, segments);
     struct route_row *best = NULL, *of_path = NULL;
     bool is_head = str_is(method, "HEAD");
@@ -195,10 +190,9 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
     }
     out->surface = of_path ? of_path->surface : most_alike(r, segments, n);
     for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
-        str segment;
-        if (!percent_decode(&ctx->arena, segments[i], false, &segment))
+        if (!percent_decode(&ctx->arena, segments[i], false, &decoded[i]))
             return fail(ctx, BAD_INPUT, PATH_RULE);
-        if (climbs_up(segment))
+        if (climbs_up(decoded[i]))
             return fail(ctx, BAD_INPUT, "the path must not hold . or ..");
     }
     if (!of_path) /* 404 */
@@ -218,5 +212,6 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
     out->surface = best->surface;
     out->route = best->route;
     out->allowance = best->route->access == ACCESS_OPEN ? &best->allowance : NULL;
-    return take_params(ctx, best, segments, out);
+    take_params(best, decoded, out);
+    return OK;
 }

@@ -57,15 +57,6 @@ static void note_failure(struct pg *pg, const PGresult *r)
         pg_note_words(pg, state, why ? why : libpq.errorMessage(pg->pipe.handle));
 }
 
-static bool note_result(struct pg *pg, const PGresult *r)
-{
-    int status = libpq.resultStatus(r);
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
-        return true;
-    note_failure(pg, r);
-    return false;
-}
-
 /* --- settings --- */
 
 /* "SET LOCAL" is a warning where no BEGIN stands before it. */
@@ -162,7 +153,6 @@ bool pg_settle(struct pg *pg)
     return is_fine;
 }
 
-/* What was sent last has given, or NULL. */
 PGresult *pg_wait_for(struct pg *pg, PGresult **r)
 {
     if (pg_settle(pg))
@@ -185,7 +175,11 @@ static bool run_text(struct pg *pg, const char *text, PGresult **out)
     *out = pipeline_text(&pg->pipe, text);
     arena_free(&a);
     pg->is_in_transaction = libpq.transactionStatus(pg->pipe.handle) != PQTRANS_IDLE;
-    return note_result(pg, *out);
+    int status = libpq.resultStatus(*out);
+    bool is_done = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!is_done)
+        note_failure(pg, *out);
+    return is_done;
 }
 
 PGresult *pg_run_binary(struct pg *pg, const char *text)
@@ -197,8 +191,10 @@ PGresult *pg_run_binary(struct pg *pg, const char *text)
 }
 
 /* Of a statement, by its code: postgresql.org/docs/15/errcodes-appendix.html */
-static enum status failure_of(struct ctx *ctx, const char *state, const char *why)
+enum status pg_failed(struct ctx *ctx, struct pg *pg)
 {
+    bool is_away = pg_is_lost(pg) && pg->pipe.end != WAIT_LATE;
+    const char *state = is_away ? "08" : pg->state;
     static const struct {
         const char *state;
         enum status status;
@@ -217,15 +213,9 @@ static enum status failure_of(struct ctx *ctx, const char *state, const char *wh
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
-            return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words, why);
-    return fail(ctx, STORAGE, "the database failed: %s (%s)", why, state);
-}
-
-enum status pg_failed(struct ctx *ctx, struct pg *pg)
-{
-    if (pg_is_lost(pg) && pg->pipe.end != WAIT_LATE)
-        return fail_as(ctx, STORAGE, STORAGE_AWAY, "the database cannot be reached: %s", pg->why);
-    return failure_of(ctx, pg->state, pg->why);
+            return fail_as(ctx, known[i].status, known[i].detail, "%s: %s", known[i].words,
+                           pg->why);
+    return fail(ctx, STORAGE, "the database failed: %s (%s)", pg->why, state);
 }
 
 /* --- its address: what libpq takes of the URL, and the schema --- */
@@ -430,7 +420,7 @@ enum status pg_exec(struct ctx *ctx, struct pg *pg, const char *text)
     return pg_lines(ctx, pg, text, 0, NULL);
 }
 
-/* The first column of the first row. */
+/* The first column of the first row; 0 without one, or of NULL. */
 static int64_t first_int(const PGresult *r)
 {
     if (!libpq.ntuples(r) || libpq.getisnull(r, 0, 0))
@@ -442,7 +432,7 @@ static int64_t first_int(const PGresult *r)
 enum status pg_int(struct ctx *ctx, struct pg *pg, const char *text, int64_t *out)
 {
     PGresult *r = pg_run_binary(pg, text);
-    *out = r ? first_int(r) : 0;
+    *out = first_int(r);
     if (!r)
         return pg_failed(ctx, pg);
     libpq.clear(r);
@@ -463,8 +453,7 @@ enum status pg_noted(struct ctx *ctx, struct pg *pg, int64_t *out)
     *out = 0;
     if (!pg->noted && !pg_settle(pg))
         return pg_failed(ctx, pg);
-    if (pg->noted)
-        *out = first_int(pg->noted);
+    *out = first_int(pg->noted);
     return OK;
 }
 

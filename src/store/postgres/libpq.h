@@ -12,11 +12,7 @@ typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 typedef unsigned int Oid;
 
-/* As PQconninfoParse gives them. */
-struct pq_option {
-    char *keyword, *envvar, *compiled, *val, *label, *dispchar;
-    int dispsize;
-};
+struct pq_option; /* as PQconninfoParse gives them */
 
 /* As PQnotifies gives them. */
 struct pq_notify {

@@ -208,8 +208,9 @@ static const char undo[] =
 #define CHANGED(columns, kind)                                                                     \
     " ELSIF " columns("NEW") " IS DISTINCT FROM " columns("OLD")                                   \
     " THEN PERFORM note_put(" kind ", NEW.pool, NEW.id);"
-#define OF_USER(kind, row)                                                                         \
-    " INSERT INTO noted(kind, \"user\", space, id) VALUES('" kind "', " row ".\"user\", '', '');"
+#define OF_USER(row)                                                                               \
+    " INSERT INTO noted(kind, \"user\", space, id) VALUES('access', " row ".\"user\", '', '');"
+#define ACCESS " IF TG_OP = 'INSERT' THEN" OF_USER("NEW") " ELSE" OF_USER("OLD") " END IF;"
 #define OF_SPACE(kind, row)                                                                        \
     " INSERT INTO noted(kind, \"user\", space, id)"                                                \
     " VALUES('" kind "', " row ".\"user\", " row ".space, " row ".space);"
@@ -245,12 +246,8 @@ static const char notes[] =
     NOTES("setting", "INSERT OR UPDATE OR DELETE",
           " IF coalesce(NEW.name, OLD.name) = 'runtime' THEN INSERT INTO noted(kind, \"user\","
           " space, id) VALUES('settings.changed', '', '', ''); END IF;")
-    NOTES("token", "INSERT OR DELETE OR UPDATE OF revoked, \"user\"",
-          " IF TG_OP = 'INSERT' THEN" OF_USER("access", "NEW") " ELSE" OF_USER("access", "OLD")
-          " END IF;")
-    NOTES("role", "INSERT OR DELETE",
-          " IF TG_OP = 'INSERT' THEN" OF_USER("access", "NEW") " ELSE" OF_USER("access", "OLD")
-          " END IF;");
+    NOTES("token", "INSERT OR DELETE OR UPDATE OF revoked, \"user\"", ACCESS)
+    NOTES("role", "INSERT OR DELETE", ACCESS);
 
 /* --- rows that come from another store --- */
 

@@ -71,9 +71,7 @@ static char *dialect_text(const char *p)
             *to++ = '"';
         if (*p == '?')
             *to++ = '$';
-        else if (*p == '+' && isalpha((unsigned char)p[1]))
-            (void)p; /* a plus sign at a column: for SQLite's planner alone */
-        else
+        else if (*p != '+' || !isalpha((unsigned char)p[1]))
             to = (char *)memcpy(to, p, n) + n;
         if (is_user)
             *to++ = '"';
@@ -362,15 +360,14 @@ static bool fetch_some(struct pg_stmt *s)
     return take_result(s, pg_run_binary(s->pg, text));
 }
 
-static bool open_cursor(struct pg_stmt *s)
+static void open_cursor(struct pg_stmt *s)
 {
     struct buf b = buf_make(&s->arena, strlen(s->text) + 64);
     assert(!s->bound && pg_in_transaction(s->pg));
     buf_printf(&b, "DECLARE c%d NO SCROLL CURSOR FOR %s", s->which, s->text);
-    if (!take_result(s, pg_run_binary(s->pg, str_c(&s->arena, buf_str(&b)))))
-        return false;
-    s->has_cursor = true;
-    return fetch_some(s);
+    s->has_cursor = take_result(s, pg_run_binary(s->pg, str_c(&s->arena, buf_str(&b))));
+    if (s->has_cursor)
+        fetch_some(s);
 }
 
 /* --- transactions --- */
@@ -463,32 +460,28 @@ static void note_changes(struct pg_stmt *s)
     }
 }
 
-static bool run_first(struct pg_stmt *s)
+static void run_first(struct pg_stmt *s)
 {
-    s->has_run = true;
-    if (s->has_failed)
-        return false;
-    if (s->streams)
-        return open_cursor(s);
     bool (*plain)(struct pg_stmt *) = plain_of(s);
-    if (plain)
+    s->has_run = true;
+    if (s->streams)
+        open_cursor(s);
+    else if (plain)
         s->has_failed = !plain(s);
     else if (run_prepared(s))
         note_changes(s);
-    return !s->has_failed;
 }
 
 bool pg_row(struct pg_stmt *s)
 {
-    if (!s->has_run && !run_first(s))
-        return false;
+    if (!s->has_run)
+        run_first(s);
     if (s->has_failed)
         return false;
     if (++s->row < libpq.ntuples(s->result))
         return true;
-    if (s->has_cursor && libpq.ntuples(s->result) == STREAM_ROWS && fetch_some(s))
-        return ++s->row < libpq.ntuples(s->result);
-    return false;
+    return s->has_cursor && libpq.ntuples(s->result) == STREAM_ROWS && fetch_some(s) &&
+           ++s->row < libpq.ntuples(s->result);
 }
 
 bool pg_has_failed(const struct pg_stmt *s)

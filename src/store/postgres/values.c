@@ -19,23 +19,23 @@ static uint64_t read_bytes(const char *p, size_t n)
 
 /* Digits of base 10,000 behind a head of four: how many, the weight of the first, the sign, and the
  * places behind the point. A sum of bigints has none of these. */
+enum { NUMERIC_HEAD = 8, NEGATIVE = 0x4000 };
+
 static double numeric_value(str bytes)
 {
-    enum { HEAD = 8, NEGATIVE = 0x4000 };
     double v = 0;
     int n = (int16_t)read_bytes(bytes.p, 2), weight = (int16_t)read_bytes(bytes.p + 2, 2);
     for (int i = 0; i < n; i++)
-        v += (double)read_bytes(bytes.p + HEAD + 2 * i, 2) * pow(10000, weight - i);
+        v += (double)read_bytes(bytes.p + NUMERIC_HEAD + 2 * i, 2) * pow(10000, weight - i);
     return read_bytes(bytes.p + 4, 2) == NEGATIVE ? -v : v;
 }
 
 static int64_t numeric_int(str bytes)
 {
-    enum { HEAD = 8, NEGATIVE = 0x4000 };
     uint64_t v = 0;
     int n = (int16_t)read_bytes(bytes.p, 2), weight = (int16_t)read_bytes(bytes.p + 2, 2);
     for (int i = 0; i <= weight; i++)
-        v = v * 10000 + (i < n ? read_bytes(bytes.p + HEAD + 2 * i, 2) : 0);
+        v = v * 10000 + (i < n ? read_bytes(bytes.p + NUMERIC_HEAD + 2 * i, 2) : 0);
     return read_bytes(bytes.p + 4, 2) == NEGATIVE ? -(int64_t)v : (int64_t)v;
 }
 
