@@ -189,22 +189,26 @@ test('restoring an older backup gives back neither tokens that were revoked sinc
   const me = async (one) => (await server.ask('GET', '/v1/me', undefined, by(one))).json().role ?? 'none';
   const give = (user, role) => server.ask('PUT', `/v1/users/${user}/role`, { role }, by(owner));
   const owner = make('--admin'), stays = make('--user', 'ann'), lost = make('--user', 'ann');
+  const parent = make('--admin', '--user', 'pia');
   const people = { olga: 'owner', paul: 'operator', ruth: 'operator', sam: 'owner' }, tokens = {};
   for (const [user, role] of Object.entries(people)) {
     tokens[user] = make('--admin', '--user', user);
     assert.equal((await give(user, role)).status, 200);
   }
   const child = (await server.ask('POST', '/v1/tokens', { user: 'ann' }, by(tokens.sam))).json();
+  const made = (await server.ask('POST', '/v1/tokens', { name: 'made' }, by(parent))).json();
+  assert.equal(await me(made), 'member');
   run(data, 'backup', backup);
+  run(data, 'token', 'revoke', parent.id, '--user', 'pia'); // takes what it made with it
   run(data, 'token', 'revoke', lost.id, '--user', 'ann');
   await give('olga', 'operator'), await give('paul', 'member'), await give('ruth', 'member'), await give('ruth', 'operator');
   await give('sam', 'member'), await give('sam', 'owner'); // what it made is revoked all the same
   await server.stop();
   for (const again of [[], ['--again']]) {
-    assert.equal(JSON.parse(run(data, 'restore', backup, '--force', '--json', ...again)).revoked_again, 4);
+    assert.equal(JSON.parse(run(data, 'restore', backup, '--force', '--json', ...again)).revoked_again, 6);
     server = await serve(t, { data });
-    const now = await Promise.all([stays, lost, child, tokens.olga, tokens.paul, tokens.ruth, tokens.sam].map(me));
-    assert.deepEqual(now, ['member', 'none', 'none', 'operator', 'member', 'operator', 'owner']);
+    const now = await Promise.all([stays, lost, parent, made, child, tokens.olga, tokens.paul, tokens.ruth, tokens.sam].map(me));
+    assert.deepEqual(now, ['member', 'none', 'none', 'none', 'none', 'operator', 'member', 'operator', 'owner']);
     await server.stop();
   }
 });

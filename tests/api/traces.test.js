@@ -17,6 +17,7 @@ test('a valid trace goes on to the upstream, and an invalid one is ignored', asy
     return { parent: model.last().headers.traceparent, state: model.last().headers.tracestate };
   };
   const both = { traceparent: valid, tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7' };
+  assert.equal((await passed({ traceparent: valid, 'face-up': 'a name that begins with hex digits' })).parent, valid);
   assert.deepEqual(await passed(both), { parent: valid, state: both.tracestate });
   assert.deepEqual(await passed({ ...both, 'x-memory-mode': 'off' }), { parent: valid, state: both.tracestate });
   assert.deepEqual(await passed(both, '/v1/embeddings', { model: 'scripted', input: 'tea' }), { parent: valid, state: both.tracestate });

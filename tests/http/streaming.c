@@ -30,6 +30,8 @@ static enum status make_count(struct stream *s, struct ctx *ctx, struct app *app
         atomic_store(&app->was_cut, true);
     if (str_is(c->kind, "fail") && c->at == c->n)
         return fail_field(ctx, "n", "is too many");
+    if (str_is(c->kind, "away"))
+        return fail_as(ctx, STORAGE, STORAGE_AWAY, "no database");
     for (int i = 0; str_is(c->kind, "large") && i < PIECE / 16; i++)
         buf_add(out, S("0123456789abcdef"));
     if (!str_is(c->kind, "large"))
@@ -130,10 +132,11 @@ TEST(a_first_piece_that_fails_is_an_answer_and_a_later_one_breaks_it_off)
     str reply = ask(ctx, s, "GET", "/fail/0", "", S(""));
     CHECK_INT(code_of(reply), 400);
     CHECK_STR(body_of(reply), S("bad_input n is too many"));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/away/1", "", S(""))), 503);
     reply = ask(ctx, s, "GET", "/fail/2", "", S(""));
     CHECK_INT(code_of(reply), 200);
     CHECK_STR(body_of(reply), S("2\r\n0 \r\n2\r\n1 \r\n"));
-    CHECK(COMES_TRUE(atomic_load(&app.done) == 2));
+    CHECK(COMES_TRUE(atomic_load(&app.done) == 3));
     server_close(s);
 }
 

@@ -70,10 +70,13 @@ static int compare_word(const void *key, const void *row)
 }
 
 /* Both are sorted, so the rows ascend. */
-static void read_wording(struct arena *a, str text, struct pair_text *out)
+static void read_wording(struct pair_text *out)
 {
-    struct form_features *f = ROOM_N(a, struct form_features, 1);
-    form_features_of(a, text, f);
+    if (out->is_worded)
+        return;
+    struct form_features *f = ROOM_N(out->a, struct form_features, 1);
+    form_features_of(out->a, out->text, f);
+    out->is_worded = true;
     for (size_t i = 0; i < f->n; i++) {
         const struct pair_word *row =
             bsearch(&f->v[i], pair_words, PAIR_WORDS, sizeof *pair_words, compare_word);
@@ -105,7 +108,6 @@ static void read_words(struct pair_text *out)
     terms_sort(&out->telling);
     terms_sort(&out->names);
     terms_sort(&out->numbers);
-    read_wording(a, out->text, out);
 }
 
 void pair_read(struct arena *a, str text, const int8_t *tokens, size_t n, struct pair_text *out)
@@ -268,9 +270,10 @@ void pair_sums(const struct pair_net *net, const float *signals, float *hidden, 
 }
 
 /* What the wordings say that only the newer text has. */
-static void add_wording(const struct pair_text *older, const struct pair_text *newer, size_t first,
-                        float *sums)
+static void add_wording(struct pair_text *older, struct pair_text *newer, size_t first, float *sums)
 {
+    read_wording(older);
+    read_wording(newer);
     for (size_t i = 0, k = 0; i < newer->n_wording; i++) {
         while (k < older->n_wording && older->wording[k] < newer->wording[i])
             k++;

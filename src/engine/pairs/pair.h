@@ -19,7 +19,8 @@ enum pair_is {
     PAIR_LABELS
 };
 
-/* A text, read once and compared many times. Its words are read when something is near to it. */
+/* A text, read once and compared many times. Its words are read when something is near to it, its
+ * wording when it is judged. */
 struct pair_text {
     struct arena *a;
     str text;
@@ -32,6 +33,7 @@ struct pair_text {
     struct encoder_question tokens; /* by the encoder; n is 0 where it read nothing */
     const int8_t *vectors;
     float sum[ENCODER_KEPT], mean[ENCODER_KEPT]; /* of its tokens; mean: of length 1 */
+    bool is_worded;
     int wording[FORM_FEATURES]; /* which rows of the table of wordings it has, ascending */
     size_t n_wording;
 };

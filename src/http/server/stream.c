@@ -25,10 +25,8 @@ static enum status make_piece(struct exchange *x)
     if (made == OK && x->piece.full)
         made = fail(&piece, TOO_LARGE, "a piece of the answer would exceed the limit of %zu bytes",
                     x->piece.max);
-    if (made != OK && x->ctx.failed == OK) {
-        fail(&x->ctx, made, "%s", piece.why);
-        memcpy(x->ctx.field, piece.field, sizeof piece.field);
-    }
+    if (made != OK && x->ctx.failed == OK)
+        fail_note(&x->ctx, made, piece.detail, piece.field, "%s", piece.why);
     return made;
 }
 

@@ -39,7 +39,7 @@ static bool read_parent(str v, struct trace *out)
         return false;
     memcpy(out->id, id.p, id.n);
     memcpy(out->parent, parent.p, parent.n);
-    out->flags = (unsigned)strtoul(str_sub(flags, 0, 2).p, NULL, 16);
+    out->flags = (unsigned)(hex_digit(flags.p[0]) << 4 | hex_digit(flags.p[1]));
     return true;
 }
 

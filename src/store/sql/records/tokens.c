@@ -214,7 +214,10 @@ static enum status take_right(struct ctx *ctx, struct db *db, const struct erasu
     *taken = left != r->role;
     if (!*taken)
         return OK;
-    return r->token.n ? token_revoke(ctx, db, r->user, r->token) : role_put(ctx, db, r->user, left);
+    if (!r->token.n)
+        return role_put(ctx, db, r->user, left);
+    enum status status = token_revoke(ctx, db, r->user, r->token);
+    return status == NOT_FOUND ? OK : status; /* gone with the token that made it */
 }
 
 enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,
