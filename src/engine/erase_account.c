@@ -50,11 +50,8 @@ static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t 
     bool is_local = str_is(id, LOCAL_USER);
     int64_t n = 0, revoked;
     enum status s = is_local ? OK : store_set_role(ctx, e->store, id, ROLE_MEMBER, &revoked);
-    if (!soft_if(ctx, s, NOT_FOUND)) /* of whom only people are there */
-        TRY(s);
-    s = engine_forget(ctx, e, &what, &n);
-    if (!soft_if(ctx, s, NOT_FOUND))
-        TRY(s);
+    TRY(soft_or(ctx, s, NOT_FOUND)); /* of whom only people are there */
+    TRY(soft_or(ctx, engine_forget(ctx, e, &what, &n), NOT_FOUND));
     *erased += n;
     audit_note(ctx, "account.erased", id, "rows=%lld", (long long)n);
     return is_local ? OK : store_erase_account(ctx, e->store, id);
@@ -87,9 +84,7 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
     engine_catch_up(ctx, e, everyone); /* else a turn of a new person would be kept behind it */
     TRY(store_accounts(ctx, e->store, &people, &v, &n, &total));
     enum status s = engine_account(ctx, e, what->id, &own);
-    if (s == NOT_FOUND && !total)
-        return NOT_FOUND;
-    if (s != NOT_FOUND)
+    if (s != NOT_FOUND || !total)
         TRY(s);
     if (total && !what->with_people)
         return fail(ctx, CONFLICT, "%lld people of its clients would lose their owner",

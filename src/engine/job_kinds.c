@@ -151,9 +151,8 @@ static enum status watch_vectors(struct job_run *run, struct reindexed *out, str
         TRY(ctx_pass(run->ctx, &look, store_vector_stats(&look, run->e->store, NULL, &now)));
         all = now.waiting > all ? now.waiting : all;
         *out =
-            (struct reindexed){.vectors = now.rows, .waiting = now.waiting, .failed = now.failed};
-        out->source = str_of(status.embedding.source ? status.embedding.source : "");
-        out->model = str_dup(&run->ctx->arena, status.embedding.model);
+            (struct reindexed){now.rows, now.waiting, now.failed, str_of(status.embedding.source),
+                               str_dup(&run->ctx->arena, status.embedding.model)};
         *reason = str_dup(&run->ctx->arena, status.embedding.reason);
         job_progress(run, all - now.waiting, all);
     } while (out->waiting && !reason->n && out->source.n && wait_a_little(run));
@@ -181,7 +180,7 @@ static enum status work_reindex(struct job_run *run)
 static enum status work_prune(struct job_run *run)
 {
     int64_t now = clock_ms(), removed;
-    TRY(engine_prune(run->ctx, run->e, now - run->e->settings->receipt_days * 86400000, now,
+    TRY(engine_prune(run->ctx, run->e, now - run->e->settings->receipt_days * DAY_MS, now,
                      &removed));
     buf_printf(&run->result, "{\"removed\":%lld}", (long long)removed);
     return OK;

@@ -293,12 +293,19 @@ static enum status bar_message(struct ctx *ctx, struct engine *e, const struct f
     return bar_statements(ctx, e, &in, barred);
 }
 
-static enum status bar_ids(struct ctx *ctx, struct engine *e, const struct forget *what,
-                           int64_t *barred)
+/* Each of the memories that are named, or else those of a type or age. */
+static enum status bar_memories(struct ctx *ctx, struct engine *e, const struct forget *what,
+                                int64_t *barred)
 {
+    const struct memory_filter f = {.pool = what->pool,
+                                    .type = what->type,
+                                    .before = what->before,
+                                    .with_closed = true,
+                                    .limit = SIZE_MAX};
     struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .undo = what->undo};
     struct memory *v;
-    TRY(memories_there(ctx, e, what->pool, what->ids, what->n_ids, &v, &in.n));
+    TRY(what->n_ids ? memories_there(ctx, e, what->pool, what->ids, what->n_ids, &v, &in.n)
+                    : store_list_memories(ctx, e->store, &f, &v, &in.n, NULL));
     in.memories = v;
     return bar_statements(ctx, e, &in, barred);
 }
@@ -312,7 +319,7 @@ static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget
     int64_t more = 0;
     memory.ids = &what->id;
     memory.n_ids = 1;
-    TRY(bar_ids(ctx, e, &memory, barred));
+    TRY(bar_memories(ctx, e, &memory, barred));
     enum status s = store_message(ctx, e->store, what->pool, what->id, &message);
     if (soft_if(ctx, s, NOT_FOUND))
         return OK;
@@ -320,22 +327,6 @@ static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget
     TRY(bar_message(ctx, e, what, &message, &more));
     *barred += more;
     return OK;
-}
-
-/* For erasing by type or age: each of the memories is barred. */
-static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forget *what,
-                            int64_t *barred)
-{
-    const struct memory_filter f = {.pool = what->pool,
-                                    .type = what->type,
-                                    .before = what->before,
-                                    .with_closed = true,
-                                    .limit = SIZE_MAX};
-    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .undo = what->undo};
-    struct memory *v;
-    TRY(store_list_memories(ctx, e->store, &f, &v, &in.n, NULL));
-    in.memories = v;
-    return bar_statements(ctx, e, &in, barred);
 }
 
 /* First: when erasing fails, nothing is given that should be gone, and the call may be repeated. A
@@ -351,10 +342,8 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
         return OK;
     if (what->id.n)
         return bar_id(ctx, e, what, barred);
-    if (what->n_ids)
-        return bar_ids(ctx, e, what, barred);
-    if (what->type.n || what->before)
-        return bar_kind(ctx, e, what, barred);
+    if (what->n_ids || what->type.n || what->before)
+        return bar_memories(ctx, e, what, barred);
     TRY(store_pool_sums(ctx, e->store, what->pool, &v, &n));
     *barred = n ? v->pool.messages : 0;
     return bar_everything(ctx, e, what->pool);

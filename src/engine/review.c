@@ -9,8 +9,6 @@
 const char *const review_states[] = {"held", "allowed", NULL};
 const char *const review_decisions[] = {"hold", "allow", "forget", NULL};
 
-static const char why_held[] = "it reads as an instruction to the model";
-
 /* What the row names, without what is barred; false when nothing of it instructs any more. */
 static bool find_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                       const struct tombstones *tombstones, const struct held_item *row,
@@ -45,7 +43,7 @@ static struct review review_of(struct pool_ref pool, const struct held_item *row
         .last = row->last,
         .times = row->times,
         .state = str_of(review_states[row->state]),
-        .why = str_of(why_held),
+        .why = S("it reads as an instruction to the model"),
     };
 }
 

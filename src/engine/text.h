@@ -1,7 +1,6 @@
 /* text.h - a part of the engine's face: pure functions of a text: no store, no engine. */
 #pragma once
 
-#include "base/arena.h"
 #include "core/memory.h"
 
 /* A text as one line for a model: visible characters only, without the markers of any block, cut to

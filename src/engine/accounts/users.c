@@ -45,10 +45,9 @@ static enum status check_email(struct ctx *ctx, str email)
 {
     size_t at = str_find(email, S("@"));
     str domain = at < email.n ? str_sub(email, at + 1, email.n) : S("");
-    bool is_well =
-        at > 0 && domain.n && email.n <= EMAIL_MAX && str_find(domain, S("@")) == domain.n;
-    for (size_t i = 0; i < email.n; i++)
-        is_well &= (unsigned char)email.p[i] > ' ' && email.p[i] != 0x7f;
+    bool is_well = at > 0 && domain.n && email.n <= EMAIL_MAX &&
+                   str_find(domain, S("@")) == domain.n &&
+                   EVERY(i, email.n, (unsigned char)email.p[i] > ' ' && email.p[i] != 0x7f);
     return is_well ? OK
                    : fail_field(ctx, "email", "must be an e-mail address of at most %d bytes",
                                 EMAIL_MAX);

@@ -1,7 +1,6 @@
 /* conversation.c - the place of a conversation in the store: its session, and what is new in it. */
 #include "engine/chat/turn.h"
 
-#include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "engine/chat/novelty.h"

@@ -25,18 +25,6 @@ bool late_is_due(struct engine *e, const struct turn *t)
            (t->is_blind || spool_holds(e->work.spool, t->in.pool));
 }
 
-/* The members of a line, which are texts; said and the flags are beside them. */
-#define LATE_TEXTS(X)                                                                              \
-    X(user, t->in.pool.user)                                                                       \
-    X(space, t->in.pool.space)                                                                     \
-    X(session, t->in.session)                                                                      \
-    X(model, t->in.model)                                                                          \
-    X(answer_id, t->in.answer_id)                                                                  \
-    X(receipt, t->record.id)                                                                       \
-    X(decision, t->record.decision)                                                                \
-    X(reason, t->record.reason)                                                                    \
-    X(block, t->out.block)
-
 /* The members of turn_in that a line has as flags. */
 #define LATE_FLAGS(X) X(stand_in) X(brings_all) X(has_tools) X(is_durable) X(goes_on)
 
@@ -57,9 +45,15 @@ static void write_line(struct ctx *ctx, const struct engine *e, struct buf *b, c
     struct json_out w = json_to(b);
     json_open(&w, '{');
     json_member_int(&w, "at", t->record.created);
-#define X(name, value) json_member_str(&w, #name, value);
-    LATE_TEXTS(X)
-#undef X
+    json_member_str(&w, "user", t->in.pool.user);
+    json_member_str(&w, "space", t->in.pool.space);
+    json_member_str(&w, "session", t->in.session);
+    json_member_str(&w, "model", t->in.model);
+    json_member_str(&w, "answer_id", t->in.answer_id);
+    json_member_str(&w, "receipt", t->record.id);
+    json_member_str(&w, "decision", t->record.decision);
+    json_member_str(&w, "reason", t->record.reason);
+    json_member_str(&w, "block", t->out.block);
 #define X(name) json_member_bool(&w, #name, t->in.name);
     LATE_FLAGS(X)
 #undef X

@@ -3,7 +3,5 @@
 
 #include "base/str.h"
 
-struct arena;
-
 /* The sentences of the answer that say more than the block beside the question. */
 str novel_sentences(struct arena *a, str answer, str block);

@@ -98,6 +98,7 @@ static void keep_lines(struct ctx *ctx, struct engine *e, struct turn *t,
                        const struct recalled *found, size_t n)
 {
     struct receipt *r = &t->record;
+    r->told = replay_told(t->arena, found, n);
     r->n = n < LINES_MAX ? n : LINES_MAX;
     r->lines = NEW_N(t->arena, struct receipt_line, r->n + 1);
     for (size_t i = 0; i < r->n; i++)
@@ -199,7 +200,6 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     t->out.forgot = forgetting_note(t->record.question);
     block = forgetting_block(&own.arena, block, t->out.forgot, budget);
     t->out.block = str_dup(&ctx->arena, block);
-    t->record.told = replay_told(&ctx->arena, found.v, found.n);
     note_decision(ctx, t, found.decision, found.reason);
     keep_lines(&own, e, t, found.v, found.n);
     return OK;
@@ -224,7 +224,6 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     /* An agent's block may be the same for many questions. */
     bool stands = SOME(i, t->out.n_earlier, str_eq(t->out.earlier[i].block, found.block));
     t->out.block = stands ? S("") : str_dup(&ctx->arena, found.block);
-    t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
     keep_lines(&own, e, t, found.v, found.n);
@@ -326,9 +325,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
     replay_find(ctx, e, t);
     if (is_repeated(t) || (t->in.is_aside && t->record.chain))
         return repeat_block(ctx, e, t, began);
-    if (t->in.is_aside)
-        return OK;
-    return search_block(ctx, e, t, began);
+    return t->in.is_aside ? OK : search_block(ctx, e, t, began);
 }
 
 /* Why a call of the client's program was given nothing, or less than its user would be. */

@@ -269,7 +269,7 @@ struct feed *feed_new(struct engine *e)
 /* The store may go on without the engine, so it is told to forget the feed. */
 void feed_free(struct feed *f)
 {
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     if (!f)
         return;
     assert(!f->listeners);
@@ -279,6 +279,5 @@ void feed_free(struct feed *f)
         free(f->ring[i]);
     pthread_mutex_destroy(&f->lock);
     pthread_mutex_destroy(&f->beginning);
-    ctx_free(&ctx);
     free(f);
 }

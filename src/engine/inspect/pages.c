@@ -18,7 +18,7 @@ static enum status add_pool(struct ctx *ctx, struct engine *e, const struct rece
                                .at = in->at,
                                .no = in->no,
                                .limit = in->limit + 1};
-    struct receipt *v, *all;
+    struct receipt *v;
     size_t n;
     int64_t total;
     if (in->of.n)
@@ -26,13 +26,11 @@ static enum status add_pool(struct ctx *ctx, struct engine *e, const struct rece
     if (in->of.n && !f.doc)
         return OK;
     TRY(store_receipts(ctx, e->store, &f, &v, &n, &total));
-    all = DUP_N(&ctx->arena, out->v, out->n, out->n + n + 1);
+    out->v = DUP_N(&ctx->arena, out->v, out->n, out->n + n + 1);
     for (size_t i = 0; i < n; i++) {
-        all[out->n + i] = v[i];
-        all[out->n + i].space = pool.space;
+        v[i].space = pool.space;
+        out->v[out->n++] = v[i];
     }
-    out->v = all;
-    out->n += n;
     out->total += total;
     return OK;
 }

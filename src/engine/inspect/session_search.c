@@ -127,8 +127,7 @@ enum status engine_search_sessions(struct ctx *ctx, struct engine *e,
     size_t n_titled = s.n;
     for (size_t i = 0; i < in->pools.n; i++)
         TRY(add_said(&s, in->pools.v[i]));
-    if (s.n > n_titled)
-        qsort(s.v + n_titled, s.n - n_titled, sizeof *s.v, most_likely_first);
+    SORT(s.v + n_titled, s.n - n_titled, most_likely_first);
     *out = s.v;
     *n = s.n;
     return OK;

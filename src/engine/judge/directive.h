@@ -1,7 +1,6 @@
 /* directive.h - The judge of orders, which finds what tells a model what to do. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /*

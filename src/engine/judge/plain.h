@@ -1,7 +1,6 @@
 /* plain.h - a text as a model reads it, whatever hides its words from a rule. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 enum { PLAIN_MOST = 8000 }; /* bytes of a text that are looked at */

@@ -124,22 +124,17 @@ enum status past_list(const struct past *past, const struct memory_filter *f, st
                       size_t *n)
 {
     struct memory_filter then = *f;
-    struct memory *v;
-    size_t have;
     then.pool = past->pool;
     if (past->at)
         then.before = past->at + 1;
-    TRY(store_list_memories(past->ctx, past->e->store, &then, &v, &have, NULL));
-    *out = v;
-    *n = have;
+    TRY(store_list_memories(past->ctx, past->e->store, &then, out, n, NULL));
     if (!past->n)
         return OK;
-    struct memory *all = DUP_N(&past->ctx->arena, v, have, have + past->n);
+    *out = DUP_N(&past->ctx->arena, *out, *n, *n + past->n);
     for (size_t i = 0; i < past->n; i++)
         if (is_listed(f, &past->v[i]))
-            all[have++] = past->v[i];
-    SORT(all, have, newest_first);
-    *out = all;
-    *n = have < f->limit ? have : f->limit;
+            (*out)[(*n)++] = past->v[i];
+    SORT(*out, *n, newest_first);
+    *n = *n < f->limit ? *n : f->limit;
     return OK;
 }

@@ -258,7 +258,6 @@ static void put_vector(struct batch *b, const struct unembedded *u, const struct
     b->put[b->n++] = put;
 }
 
-/* Tried again after 10 s and 60 s; then the text has no vector until a reindex. */
 static void give_back(struct batch *b, const struct unembedded *u)
 {
     bool again = u->tries >= 0 && u->tries < AGAIN;

@@ -86,16 +86,15 @@ static enum status choose_source(struct ctx *ctx, struct engine *e, str model, s
 static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *out)
 {
     const struct settings *l = engine_runtime(e);
-    struct mirror t = {.q = {.url = qdrant_url(&ctx->arena, l->qdrant_host, l->qdrant_port),
-                             .key = l->qdrant_api_key,
-                             .collection = l->qdrant_collection,
-                             .quantization = str_of(quantization_names[l->qdrant_quantization]),
-                             .timeout_ms = l->qdrant_timeout_ms}};
-    if (!l->qdrant_enabled || !t.q.url.n)
+    *out = (struct mirror){.q = {.url = qdrant_url(&ctx->arena, l->qdrant_host, l->qdrant_port),
+                                 .key = l->qdrant_api_key,
+                                 .collection = l->qdrant_collection,
+                                 .quantization = str_of(quantization_names[l->qdrant_quantization]),
+                                 .timeout_ms = l->qdrant_timeout_ms}};
+    if (!l->qdrant_enabled || !out->q.url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
-    TRY(choose_source(ctx, e, l->qdrant_embedding_model, &t));
-    t.hash = hash64(STR_LIST(t.mirrors, l->qdrant_api_key));
-    *out = t;
+    TRY(choose_source(ctx, e, l->qdrant_embedding_model, out));
+    out->hash = hash64(STR_LIST(out->mirrors, l->qdrant_api_key));
     return OK;
 }
 
@@ -353,18 +352,17 @@ static enum status find_points(struct ctx *ctx, struct engine *e, const struct m
                                struct engine_hit **out, size_t *n)
 {
     struct qdrant_hit *hits;
-    size_t count = 0;
+    *n = 0;
     TRY(vectors_of(ctx, e, t, &text, 1, by));
     f->v = by->v;
     f->dimensions = by->dimensions;
-    enum status s = qdrant_search(ctx, &t->q, f, &hits, &count);
+    enum status s = qdrant_search(ctx, &t->q, f, &hits, n);
     if (soft_if(ctx, s, NOT_FOUND)) /* not made yet, or deleted */
         s = store_sync_all(ctx, e->store);
     TRY(s);
-    *out = NEW_N(&ctx->arena, struct engine_hit, count + 1);
-    for (size_t i = 0; i < count; i++)
+    *out = NEW_N(&ctx->arena, struct engine_hit, *n + 1);
+    for (size_t i = 0; i < *n; i++)
         (*out)[i] = (struct engine_hit){hits[i].id, hits[i].payload, hits[i].score};
-    *n = count;
     return OK;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/audit.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/time_text.h"
 #include "core/backup_file.h"
 #include "http/http.h"
@@ -58,13 +59,8 @@ static int write_error(const char *folder)
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno == ENOSPC || errno == EDQUOT ? errno : 0;
-    size_t left = sizeof zeros;
-    int error = 0;
-    while (left && !error) {
-        ssize_t n = write(fd, zeros, left);
-        left -= n > 0 ? (size_t)n : 0;
-        error = n > 0 ? 0 : n < 0 ? errno : ENOSPC;
-    }
+    errno = ENOSPC; /* of a write that takes nothing and gives no reason */
+    int error = write_all(fd, (str){zeros, sizeof zeros}) ? 0 : errno;
     close(fd);
     return error;
 }
@@ -134,10 +130,9 @@ static void look_at_audit(struct visit *v, const char *folder)
     if (why[0])
         add_words(v, "warn", S("audit log"), "what happens meanwhile is missing in it",
                   "cannot be written: %s", why);
-    if (s == OK || s == NOT_FOUND)
-        return;
-    add_words(v, "bad", S("audit log"), "compare it with a copy that was sent elsewhere (audit_to)",
-              "%s", own.why);
+    if (s != OK && s != NOT_FOUND)
+        add_words(v, "bad", S("audit log"),
+                  "compare it with a copy that was sent elsewhere (audit_to)", "%s", own.why);
 }
 
 /* As after an installation for all of a machine: the server has a user of its own. The other checks
@@ -291,23 +286,20 @@ static void look_at_vectors(struct visit *v)
         return;
     }
     str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
-    if (engine_try_vectors(v->ctx, e, &dimensions) != OK) {
+    if (engine_try_vectors(v->ctx, e, &dimensions) != OK)
         add_words(v, "bad", S("vectors"),
                   "run 'rememberd model check NAME', or see the upstream below",
                   S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why);
-        return;
-    }
-    if (status.vectors.reason.n) {
+    else if (status.vectors.reason.n)
         add_words(
             v, counts.rows ? "warn" : "ok", S("vectors"),
             "the server makes the vectors in the background, 'rememberd reindex' makes them now",
             S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason));
-        return;
-    }
-    add_words(v, "ok", S("vectors"), "",
-              S_FMT ", %lld dimensions: %lld stored, %lld queued, %lld failed", S_ARG(source),
-              (long long)dimensions, (long long)counts.rows, (long long)counts.waiting,
-              (long long)counts.failed);
+    else
+        add_words(v, "ok", S("vectors"), "",
+                  S_FMT ", %lld dimensions: %lld stored, %lld queued, %lld failed", S_ARG(source),
+                  (long long)dimensions, (long long)counts.rows, (long long)counts.waiting,
+                  (long long)counts.failed);
 }
 
 /* A model of this machine is loaded now; a server is not asked, as an answer may cost money. Says
@@ -405,7 +397,6 @@ static void look_at_upstream(struct visit *v, const struct upstream *up)
     const struct call call = {.timeout_ms = CALL_MS, .answer_max = ANSWER_MAX};
     struct answer got;
     str what = up->name.n ? str_printf(a, "upstream " S_FMT, S_ARG(up->name)) : S("upstream");
-    ctx_clear_failure(v->ctx);
     if (http_call_upstream(v->ctx, up, "/v1/models", call, &got) == OK)
         judge_models(v, what, up, &got);
     else

@@ -168,14 +168,14 @@ static enum status run_create(struct running *c)
 /* --- str_replace and insert --- */
 
 /* The file to edit, or NULL with the refusal. */
-static enum status find_edited(struct running *c, const struct file **out)
+static const struct file *find_edited(struct running *c)
 {
-    *out = tree_file(&c->tree, c->path);
-    if (*out)
-        return OK;
-    return tree_has_folder(&c->tree, c->path)
-               ? refuse_words(c, "The path " S_FMT " is not a file.", S_ARG(c->in->path))
-               : refuse_missing(c);
+    const struct file *file = tree_file(&c->tree, c->path);
+    if (!file && tree_has_folder(&c->tree, c->path))
+        refuse_words(c, "The path " S_FMT " is not a file.", S_ARG(c->in->path));
+    else if (!file)
+        refuse_missing(c);
+    return file;
 }
 
 static enum status write_file(struct running *c, const struct file *file, str text, str said)
@@ -209,8 +209,7 @@ static enum status run_replace(struct running *c)
     str old = c->in->old_str, new = c->in->new_str, list;
     struct arena *a = &c->ctx->arena;
     int64_t line = 0;
-    const struct file *file;
-    TRY(find_edited(c, &file));
+    const struct file *file = find_edited(c);
     if (!file)
         return OK;
     size_t n = lines_with(a, file->text, old, &line, &list);
@@ -249,8 +248,7 @@ static enum status run_insert(struct running *c)
     struct arena *a = &c->ctx->arena;
     str put = c->in->insert_text;
     int64_t line = c->in->insert_line;
-    const struct file *file;
-    TRY(find_edited(c, &file));
+    const struct file *file = find_edited(c);
     if (!file)
         return OK;
     int64_t lines = lines_in(file->text);

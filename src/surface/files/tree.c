@@ -14,20 +14,16 @@
 /* U+FFFD stands for what is no character: two names that differ only there would be one. */
 static bool has_control(str text)
 {
-    if (str_find(text, S("\xEF\xBF\xBD")) < text.n)
-        return true;
-    return SOME(i, text.n, iscntrl((unsigned char)text.p[i]));
+    return str_find(text, S("\xEF\xBF\xBD")) < text.n ||
+           SOME(i, text.n, iscntrl((unsigned char)text.p[i]));
 }
 
 /* Dots and separators as other systems or a URL write them. */
 static bool is_disguised(struct arena *a, str path)
 {
-    static const char *const marks[] = {"\\", "%2e", "%2f", "%5c", NULL};
+    static const str marks[] = {S("\\"), S("%2e"), S("%2f"), S("%5c")};
     str lower = str_lower(a, path);
-    for (const char *const *m = marks; *m; m++)
-        if (str_find(lower, str_of(*m)) < lower.n)
-            return true;
-    return false;
+    return SOME(i, sizeof marks / sizeof *marks, str_find(lower, marks[i]) < lower.n);
 }
 
 /* False when it goes above the root. */

@@ -99,7 +99,7 @@ static enum status has_session(struct ctx *ctx, struct app *app, struct pool_ref
     struct session found;
     enum status s = engine_session(ctx, app->engine, pool, id, &found);
     *out = s == OK;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 /* The pool of the project that a session works in: where the session is kept already, else that of
@@ -130,14 +130,6 @@ static enum status project_pool(struct ctx *ctx, struct app *app, str user, str 
 
 /* --- what a hook is about --- */
 
-struct hook;
-
-struct hook_event {
-    const char *name;
-    enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
-    bool keeps_context; /* the agent shows its model a prompt's context with later prompts, too */
-};
-
 struct hook {
     const struct hook_in *in;
     const struct hook_event *event;
@@ -146,6 +138,12 @@ struct hook {
     struct message *said; /* the conversation, as it is kept */
     size_t n_said;
     size_t since; /* the first that the agent still shows its model */
+};
+
+struct hook_event {
+    const char *name;
+    enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
+    bool keeps_context; /* the agent shows its model a prompt's context with later prompts, too */
 };
 
 /* 0: never. */
@@ -170,7 +168,7 @@ static enum status read_conversation(struct ctx *ctx, struct app *app, struct ho
     int64_t at = s == OK ? compacted_at(ctx, &session) : 0;
     while (h->since < h->n_said && h->said[h->since].created <= at)
         h->since++;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+    return soft_or(ctx, s, NOT_FOUND);
 }
 
 static enum status read_hook(struct ctx *ctx, struct app *app, const struct request *in,
@@ -242,12 +240,13 @@ static str join_blocks(struct arena *a, const struct hook *h, str project, str o
                       own.n ? "From all conversations of the user:\n" : "", S_ARG(own));
 }
 
-static void answer_context(struct ctx *ctx, const struct hook *h, str context, struct reply *out)
+static enum status answer_context(struct ctx *ctx, const struct hook *h, str context,
+                                  struct reply *out)
 {
     const struct context_out shape = {h->in->hook_event_name, context};
     const struct hook_out whole = {
         .specific = context.n ? json_object_of(ctx, context_out_fields, &shape) : NULL};
-    reply_fields(out, hook_out_fields, &whole);
+    return reply_fields(out, hook_out_fields, &whole);
 }
 
 /* The prompt is kept at once: an agent that is stopped reports no answer. */
@@ -272,17 +271,16 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
         turn_keep(ctx, app, turn, S(""));
         context = join_blocks(&ctx->arena, h, turn_out_of(turn)->block, own);
     }
-    answer_context(ctx, h, context, out);
-    return OK;
+    return answer_context(ctx, h, context, out);
 }
 
 /* --- an answer --- */
 
-/* The last message of that role; n_said: there is none. */
-static size_t last_said(const struct hook *h, const char *role)
+/* The user's last message; n_said: there is none. */
+static size_t last_prompt(const struct hook *h)
 {
     size_t i = h->n_said;
-    while (i && !str_is(h->said[i - 1].role, role))
+    while (i && !str_is(h->said[i - 1].role, "user"))
         i--;
     return i ? i - 1 : h->n_said;
 }
@@ -307,7 +305,7 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
 {
     str answer =
         h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
-    size_t asked = last_said(h, "user");
+    size_t asked = last_prompt(h);
     struct turn_in *t = &h->turn;
     const struct message *last = h->n_said ? &h->said[h->n_said - 1] : NULL;
     answer_context(ctx, h, S(""), out);
@@ -373,10 +371,8 @@ static HANDLER(take_hook)
         h.turn.mode = MODE_OFF;
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     }
-    if (!h.event || h.turn.mode == MODE_OFF) {
-        answer_context(ctx, &h, S(""), out);
-        return OK;
-    }
+    if (!h.event || h.turn.mode == MODE_OFF)
+        return answer_context(ctx, &h, S(""), out);
     TRY(read_hook(ctx, app, in, &h));
     return h.event->run(ctx, app, &h, out);
 }

@@ -60,22 +60,20 @@ static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct iden
 {
     struct pool_ref everywhere;
     struct pools pools;
-    struct job_info *v;
     struct identity unnamed = *who;
-    size_t have, kept = 0;
+    size_t have;
     unnamed.space_from = NULL;
     TRY(auth_pools(ctx, app, &unnamed, &pools));
     TRY(auth_spaces(ctx, app, &unnamed, &everywhere));
-    engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), &v, &have);
+    engine_jobs(ctx, app->engine, who->pool.user, auth_has(who, RUNS_SERVER), out, &have);
+    *n = 0;
     for (size_t i = 0; i < have; i++) {
-        str space = v[i].ask.pool.space;
-        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n ||
-                       SOME(k, pools.n, space.n && str_eq(space, pools.v[k].space));
-        if (is_seen)
-            v[kept++] = v[i];
+        const struct job_info *j = &(*out)[i];
+        str space = j->ask.pool.space;
+        if (job_is_servers(j->ask.kind) || !everywhere.space.n ||
+            SOME(k, pools.n, space.n && str_eq(space, pools.v[k].space)))
+            (*out)[(*n)++] = *j;
     }
-    *out = v;
-    *n = kept;
     return OK;
 }
 
@@ -124,13 +122,12 @@ LIST_PAGE(jobs_out, job_out_fields, "newest first");
 static HANDLER(job_list)
 {
     struct job_info *v;
-    struct list_page page = {0};
     size_t n;
     TRY(jobs_seen(ctx, app, &in->who, &v, &n));
     struct job_out *items = NEW_N(&ctx->arena, struct job_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = shape_of(&v[i]);
-    page.total = (int64_t)n;
+    struct list_page page = {.total = (int64_t)n};
     return list_reply(ctx, jobs_out_fields, &page, items, n, sizeof *items, out);
 }
 

@@ -55,9 +55,9 @@ static HANDLER(parts_get)
         .embedding = {s.embedding.available, str_of(s.embedding.source), s.embedding.model,
                       s.embedding.dimensions, s.embedding.reason, s.embedding.size,
                       (int64_t)s.embedding.hits, (int64_t)s.embedding.misses},
-        .vectors = {s.vectors.available, str_of(s.vectors.backend ? s.vectors.backend : "none"),
-                    s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
-        .qdrant = {s.qdrant.enabled, s.qdrant.probed && s.qdrant.healthy,
+        .vectors = {s.vectors.available, str_of(s.vectors.backend), s.vectors.rows,
+                    s.vectors.waiting, s.vectors.failed, s.vectors.reason},
+        .qdrant = {s.qdrant.enabled, s.qdrant.healthy,
                    s.qdrant.took_us ? (double)s.qdrant.took_us / 1000 : NAN, s.qdrant.waiting,
                    s.qdrant.error, s.qdrant.note},
         .rerank = {s.rerank.enabled, s.rerank.available, s.rerank.model, s.rerank.reason},
@@ -146,12 +146,11 @@ static HANDLER(log_list)
 {
     const struct log_in *l = in->in;
     struct pool_ref pool;
-    struct list_page page = {0};
     struct work *v;
     size_t n;
     TRY(auth_spaces(ctx, app, &in->who, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    page.total = (int64_t)n;
+    struct list_page page = {.total = (int64_t)n};
     return list_reply(ctx, log_out_fields, &page, v, n, sizeof *v, out);
 }
 

@@ -82,24 +82,24 @@ static struct setting_out shape_of(struct ctx *ctx, const struct view *v,
     static const char *const places[] = {"default", "file", "environment", "option", "changed"};
     const struct field *f = row->live ? row->live : row->field;
     enum setting_id id = (enum setting_id)(row - settings_rows);
+    const struct json *configured = configured_of(ctx, row, v->start);
     bool has_range = f->min < f->max;
     return (struct setting_out){
         .name = str_of(row->name),
-        .value = setting_is_changed(v->now, id) ? value_json(ctx, f, v->now)
-                                                : configured_of(ctx, row, v->start),
-        .configured = configured_of(ctx, row, v->start),
+        .value = setting_is_changed(v->now, id) ? value_json(ctx, f, v->now) : configured,
+        .configured = configured,
         .otherwise = configured_of(ctx, row, v->defaults),
         .source = str_of(places[v->now->from[id]]),
         .acts = row->live ? S("at once") : S("at start"),
         .type = str_of(types[f->type]),
-        .unit = str_of(f->unit ? f->unit : ""),
+        .unit = str_of(f->unit),
         .min = has_range ? f->min : __builtin_nan(""),
         .max = has_range ? f->max : __builtin_nan(""),
         .choices = choices_of(ctx, f),
         .secret = f->secret,
         .group = str_of(settings_sections[f->group].group),
         .help = help_plain(&ctx->arena, f->help),
-        .cost = str_of(row->cost ? row->cost : ""),
+        .cost = str_of(row->cost),
     };
 }
 

@@ -9,19 +9,14 @@
 
 /* --- reading --- */
 
-static str text_of(const struct json *answer)
+static str text_of(UNUSED struct arena *a, const struct json *answer)
 {
     return json_string(json_at(answer, "message.content"));
 }
 
-static str whole_text(UNUSED struct arena *a, const struct json *answer)
+static void add_line(struct arena *a, const struct json *line, struct buf *text)
 {
-    return text_of(answer);
-}
-
-static void add_line(UNUSED struct arena *a, const struct json *line, struct buf *text)
-{
-    buf_add(text, text_of(line));
+    buf_add(text, text_of(a, line));
 }
 
 /* An error in the middle of a stream is a line of its own, behind which nothing comes. */
@@ -30,7 +25,7 @@ static bool is_done(const struct json *line)
     return json_is_true(json_get(line, "done"));
 }
 
-static const struct answer_reader ollama_reader = {whole_text, add_line, .is_last = is_done};
+static const struct answer_reader ollama_reader = {text_of, add_line, .is_last = is_done};
 
 /* --- the built-in model's --- */
 

@@ -52,10 +52,7 @@ static bool accepts(const struct request *in, str coding)
             continue;
         str_cut(&weight, '=');
         weight = str_trim(weight);
-        for (size_t i = 0; i < weight.n; i++)
-            if (weight.p[i] >= '1' && weight.p[i] <= '9')
-                return true;
-        return !weight.n;
+        return !weight.n || SOME(i, weight.n, weight.p[i] >= '1' && weight.p[i] <= '9');
     }
     return false;
 }
