@@ -6,7 +6,7 @@
 const struct json *judged_file(struct ctx *ctx, const char *name)
 {
     struct json *all;
-    enum { FILE_MAX = 1 << 20 };
+    enum { FILE_MAX = 2 << 20 };
     FILE *f = fopen(str_printf(&ctx->arena, SOURCE_ROOT "/tests/judge/%s", name).p, "re");
     CHECK(f);
     char *bytes = arena_alloc(&ctx->arena, FILE_MAX);

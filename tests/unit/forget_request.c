@@ -24,11 +24,11 @@ TEST(requests_of_strangers_are_recognised)
     struct judged mere = judged_count(list, "mere", ANY_WRITER, judge, NULL),
                   more = judged_count(list, "more", ANY_WRITER, judge, NULL),
                   other = judged_count(list, "other", ANY_WRITER, judge, NULL);
-    CHECK(mere.of > 500 && 100 * noticed(mere) >= 73 * mere.of);
-    CHECK(100 * mere.verdicts[FORGET_ASKED] >= 47 * mere.of);
-    CHECK(more.of > 150 && 100 * noticed(more) >= 77 * more.of);
+    CHECK(mere.of > 500 && 100 * noticed(mere) >= 82 * mere.of);
+    CHECK(100 * mere.verdicts[FORGET_ASKED] >= 56 * mere.of);
+    CHECK(more.of > 150 && 100 * noticed(more) >= 86 * more.of);
     CHECK(100 * more.verdicts[FORGET_ASKED] <=
-          4 * more.of); /* what it says besides would be lost */
+          1 * more.of); /* what it says besides would be lost */
     CHECK(other.of > 600 && 100 * noticed(other) <= 4 * other.of);
     CHECK(100 * other.verdicts[FORGET_ASKED] <= 1 * other.of); /* all of it would be lost */
 }
@@ -49,14 +49,17 @@ static void check_counts(struct ctx *ctx, const char *file, const int mere[3], c
           is_not.verdicts[FORGET_ASKED] <= other[2]);
 }
 
-/* The first wrote when the fit and its bars were done. The second writes in Arabic, Chinese, Hindi,
- * Japanese, Korean and Thai; in these, three others are in the fit. */
+/* The first wrote when the fit was first done. The second writes in Arabic, Chinese, Hindi,
+ * Japanese, Korean and Thai. Of the third's other messages a third and more are twins of requests:
+ * nearly the same words, and only the whole sentence decides. */
 TEST(requests_of_later_strangers_are_recognised)
 {
-    check_counts(ctx, "forget-fresh.json", (int[]){130, 98, 66}, (int[]){40, 32, 2},
-                 (int[]){160, 3, 1});
-    check_counts(ctx, "forget-far.json", (int[]){144, 106, 60}, (int[]){54, 36, 2},
-                 (int[]){282, 8, 3});
+    check_counts(ctx, "forget-fresh.json", (int[]){130, 106, 76}, (int[]){40, 35, 0},
+                 (int[]){160, 2, 0});
+    check_counts(ctx, "forget-far.json", (int[]){144, 120, 77}, (int[]){54, 43, 0},
+                 (int[]){282, 12, 2});
+    check_counts(ctx, "forget-twins.json", (int[]){180, 138, 86}, (int[]){60, 44, 2},
+                 (int[]){210, 21, 9});
 }
 
 /* The sentences that the rules of before were tested with, one by one. They are in the fit. */
@@ -67,7 +70,7 @@ TEST(what_rules_knew_is_mostly_known)
                   more = judged_count(list, "more", 0, judge, NULL),
                   other = judged_count(list, "other", 0, judge, NULL);
     CHECK(mere.of == 35 && noticed(mere) >= 34);
-    CHECK(more.of == 7 && noticed(more) >= 6);
+    CHECK(more.of == 7 && noticed(more) >= 5);
     CHECK(other.of == 43 && noticed(other) <= 9 && other.verdicts[FORGET_ASKED] <= 3);
 }
 

@@ -12,7 +12,7 @@
 
 enum { MESSAGE_MAX = 400, COLUMN_ASKS = 0, COLUMN_MERELY = 1 };
 /* The log odds from which on what says no more is not remembered. */
-static const double sure = 1.5;
+static const double sure = 1.4;
 
 /* A quote, a list or a piece of code begins so. */
 static const char quoted[] = "\"'>-*#`([{0123456789";
