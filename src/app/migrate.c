@@ -6,7 +6,7 @@
 #include "app/progress.h"
 #include "store/move.h"
 
-SHAPE(migrate_out, (INT, rows), (INT, users), (INT, resumed));
+static FIELDS_OF(store_moved, moved, (INT, rows), (INT, users), (INT, resumed));
 
 /* One of the two: a folder with a file, or a database in PostgreSQL. */
 struct side {
@@ -71,9 +71,8 @@ static enum status move_between(struct ctx *ctx, const struct options *o, struct
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);
-    const struct migrate_out out = {moved.rows, moved.users, moved.resumed};
     if (o->json)
-        return print_fields(ctx, migrate_out_fields, &out);
+        return print_fields(ctx, moved_fields, &moved);
     print_words(from, &moved);
     return OK;
 }

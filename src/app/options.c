@@ -127,40 +127,18 @@ const struct field options_table[] = {
     {0},
 };
 
-static const struct field *row_of(const struct field *table, str name)
-{
-    for (const struct field *f = table; f->name; f++)
-        if (str_is(name, f->name))
-            return f;
-    return NULL;
-}
-
 /* An alias is read like the setting that it belongs to. */
 static const struct field *row_of_setting(str name)
 {
     for (const struct setting_alias *one = setting_aliases; one->name; one++)
         if (str_is(name, one->name))
             return &settings_table[setting_of(str_of(one->setting))];
-    return row_of(settings_table, name);
-}
-
-/* "--print-settings" is the field print_settings. */
-static str field_name(struct ctx *ctx, str flag)
-{
-    char *p = arena_alloc(&ctx->arena, flag.n + 1);
-    for (size_t i = 0; i < flag.n; i++)
-        p[i] = (char)(flag.p[i] == '-' ? '_' : flag.p[i]);
-    return (str){p, flag.n};
+    return field_named(settings_table, name);
 }
 
 const char *options_flag(struct arena *a, const char *row)
 {
-    size_t n = strlen(row);
-    char *flag = arena_alloc(a, n + 3);
-    memcpy(flag, "--", 2);
-    for (size_t i = 0; i < n; i++)
-        flag[i + 2] = (char)(row[i] == '_' ? '-' : row[i]);
-    return flag;
+    return name_respelt(a, str_printf(a, "--%s", row), '_', '-').p;
 }
 
 /* Where reading is. */
@@ -210,8 +188,9 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     assert(l->at < l->argc && out->given.n <= (size_t)l->argc);
     str rest = str_of(l->argv[l->at] + 2);
     bool has_value = str_find(rest, S("=")) < rest.n;
-    str flag = str_cut(&rest, '='), name = field_name(ctx, flag);
-    const struct field *f = row_of(options_table, name), *setting = row_of_setting(name);
+    str flag = str_cut(&rest, '=');
+    str name = name_respelt(&ctx->arena, flag, '-', '_'); /* --print-settings is print_settings */
+    const struct field *f = field_named(options_table, name), *setting = row_of_setting(name);
     const char *said = str_c(&ctx->arena, str_printf(&ctx->arena, "--" S_FMT, S_ARG(flag)));
     if (!f && !setting)
         return fail_flag(ctx, said, name);

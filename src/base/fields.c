@@ -252,7 +252,7 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
     return OK;
 }
 
-static const struct field *row_of(const struct field *table, str name)
+const struct field *field_named(const struct field *table, str name)
 {
     for (const struct field *f = table; f->name; f++)
         if (str_is(name, f->name))
@@ -269,7 +269,7 @@ enum status fields_read(struct ctx *ctx, const struct field *table, const struct
     if (!object || object->type != JSON_OBJECT)
         return fail(ctx, BAD_INPUT, "a JSON object is expected");
     for (const struct json *m = strict ? object->first : NULL; m; m = m->next)
-        if (!row_of(table, json_name(m)))
+        if (!field_named(table, json_name(m)))
             return fail_field(ctx, str_c(&ctx->arena, json_name(m)), "is not a known field");
     fields_defaults(table, out);
     for (const struct field *row = table; row->name; row++) {
@@ -288,7 +288,7 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 {
     json_open(w, '{');
     for (const struct json *m = object->first; m; m = m->next) {
-        const struct field *row = row_of(table, json_name(m));
+        const struct field *row = field_named(table, json_name(m));
         assert(row && row->like);
         struct field f = field_whole(row);
         json_key(w, row->like->name);
@@ -315,7 +315,7 @@ bool truth_read(str text, bool *out)
  * the error. */
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
-    const struct field *row = row_of(table, name);
+    const struct field *row = field_named(table, name);
     const str texts[] = {S(""), text};
     struct json *parsed, v = {.source = text, .is_decoded = true, .texts = texts};
     struct strs list = {0};

@@ -71,6 +71,8 @@ bool truth_read(str text, bool *out);
 MUST_USE enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text,
                                 void *out);
 
+/* The row of that name, or NULL. */
+const struct field *field_named(const struct field *table, str name);
 /* The row with everything it takes from the row it is like. Readers of a table that look at limits,
  * names or defaults need it. */
 struct field field_whole(const struct field *row);

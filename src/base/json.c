@@ -157,25 +157,19 @@ static enum status read_number(struct reader *r)
     return OK;
 }
 
+static bool take_word(struct reader *r, str word)
+{
+    bool is_there = str_starts((str){r->p, (size_t)(r->end - r->p)}, word);
+    r->p += is_there ? word.n : 0;
+    return is_there;
+}
+
 static enum status read_word(struct reader *r, struct json *v)
 {
-    static const struct {
-        str text;
-        enum json_type type;
-        bool truth;
-    } words[] = {{S("true"), JSON_BOOL, true},
-                 {S("false"), JSON_BOOL, false},
-                 {S("null"), JSON_NULL, false}};
-    str rest = {r->p, (size_t)(r->end - r->p)};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!str_starts(rest, words[i].text))
-            continue;
-        v->type = words[i].type;
-        v->truth = words[i].truth;
-        r->p += words[i].text.n;
-        return OK;
-    }
-    return fail_at(r, "a value is expected");
+    v->type = take_word(r, S("null")) ? JSON_NULL : JSON_BOOL;
+    v->truth = v->type == JSON_BOOL && take_word(r, S("true"));
+    bool is_there = v->type == JSON_NULL || v->truth || take_word(r, S("false"));
+    return is_there ? OK : fail_at(r, "a value is expected");
 }
 
 static enum status read_value(struct reader *r, struct json *v);

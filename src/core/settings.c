@@ -101,6 +101,14 @@ static enum status load_environment(struct ctx *ctx, struct settings *s)
     return OK;
 }
 
+str name_respelt(struct arena *a, str name, char from, char to)
+{
+    char *p = arena_dup(a, name.p, name.n, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        p[i] = p[i] == from ? to : p[i];
+    return (str){p, name.n};
+}
+
 struct flag {
     str typed, name; /* "--budget-tokens", "budget_tokens" */
     str value;       /* p NULL: it lacks one */
@@ -116,11 +124,8 @@ static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct fla
     str rest = str_sub(word, 2, word.n);
     bool has_value = str_find(rest, S("=")) < rest.n;
     str name = str_cut(&rest, '=');
-    char *p = arena_alloc(&ctx->arena, name.n + 1);
-    for (size_t k = 0; k < name.n; k++)
-        p[k] = (char)(name.p[k] == '-' ? '_' : name.p[k]);
     out->typed = str_sub(word, 0, 2 + name.n);
-    out->name = (str){p, name.n};
+    out->name = name_respelt(&ctx->arena, name, '-', '_');
     out->value = has_value ? rest : *i + 1 < argc ? str_of(argv[++*i]) : (str){0};
     return true;
 }
@@ -291,7 +296,7 @@ void row_print(struct buf *b, const struct field *f, const void *in)
     else if (f->type == FIELD_ENUM || f->type == FIELD_SWITCH)
         buf_add(b, field_choice(f, in));
     else if (f->type == FIELD_NUM)
-        buf_printf(b, "%g", *(const double *)at);
+        buf_printf(b, "%.15g", *(const double *)at);
     else if (f->type == FIELD_INT)
         buf_printf(b, "%lld", (long long)*(const int64_t *)at);
 }

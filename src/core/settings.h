@@ -164,6 +164,9 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json);
 /* The place of the setting of that name; SETTING_COUNT for another name. */
 enum setting_id setting_of(str name);
 
+/* A name with one character in the place of another: a flag has '-' for '_'. */
+str name_respelt(struct arena *a, str name, char from, char to);
+
 /* Whether someone has set it while a server ran. */
 static inline bool setting_is_changed(const struct settings *s, enum setting_id id)
 {

@@ -100,10 +100,7 @@ static enum status take_list(struct ctx *ctx, struct settings *s, const struct j
 /* In TOML what stands below [[upstreams]] belongs to one of them. */
 static bool is_setting_only(str name)
 {
-    for (const struct field *f = upstream_table; f->name; f++)
-        if (str_is(name, f->name))
-            return false;
-    return setting_of(name) != SETTING_COUNT;
+    return !field_named(upstream_table, name) && setting_of(name) != SETTING_COUNT;
 }
 
 /* *at is where it is, for the line of a failure. */

@@ -234,16 +234,9 @@ static enum status read_inline(struct reader *r, struct node *out)
 
 static enum status read_scalar(struct reader *r, struct node *out)
 {
-    struct toml_word word;
-    TRY(toml_read_word(&r->at, &word));
-    out->v.type = word.type;
-    out->v.truth = word.truth;
-    out->v.source = word.source;
-    out->v.is_decoded = word.is_decoded;
-    if (!word.is_decoded)
-        return OK;
-    out->texts[1] = word.text;
-    out->v.texts = out->texts;
+    TRY(toml_read_word(&r->at, &out->v, &out->texts[1]));
+    if (out->v.is_decoded)
+        out->v.texts = out->texts;
     return OK;
 }
 

@@ -188,15 +188,18 @@ static enum status read_multiline(struct toml_at *r, const char *quotes, str *ou
     return OK;
 }
 
-static enum status read_string(struct toml_at *r, struct toml_word *out)
+static enum status read_string(struct toml_at *r, struct json *out, str *text)
 {
-    out->type = JSON_STRING;
-    out->is_decoded = true;
+    bool is_decoded = true;
     if (toml_take(r, "\"\"\""))
-        return read_multiline(r, "\"\"\"", &out->text);
-    if (toml_take(r, "'''"))
-        return read_multiline(r, "'''", &out->text);
-    return read_line_string(r, &out->text, &out->is_decoded);
+        TRY(read_multiline(r, "\"\"\"", text));
+    else if (toml_take(r, "'''"))
+        TRY(read_multiline(r, "'''", text));
+    else
+        TRY(read_line_string(r, text, &is_decoded));
+    out->type = JSON_STRING;
+    out->is_decoded = is_decoded;
+    return OK;
 }
 
 /* --- numbers and truths --- */
@@ -283,11 +286,10 @@ static bool is_date(str word)
             (is_digit_of(word.p[2], 10) && is_digit_of(word.p[3], 10) && word.p[4] == '-'));
 }
 
-enum status toml_read_word(struct toml_at *r, struct toml_word *out)
+enum status toml_read_word(struct toml_at *r, struct json *out, str *text)
 {
-    *out = (struct toml_word){0};
     if (toml_look(r, 0) == '"' || toml_look(r, 0) == '\'')
-        return read_string(r, out);
+        return read_string(r, out, text);
     const char *from = r->p;
     while (r->p < r->end && !strchr(" \t\r\n#,]}", *r->p))
         r->p++;

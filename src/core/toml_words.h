@@ -9,14 +9,6 @@ struct toml_at {
     const char *start, *p, *end;
 };
 
-/* A string, a number or a truth. */
-struct toml_word {
-    enum json_type type;
-    bool truth, is_decoded; /* is_decoded: text is not the bytes between the quotes */
-    str text;               /* of a string */
-    str source;             /* of a number or truth: as JSON writes it */
-};
-
 /* Of the form "not valid TOML: line 3: WHAT". */
 enum status toml_fail(struct toml_at *r, const char *what);
 
@@ -33,4 +25,6 @@ MUST_USE enum status toml_end_line(struct toml_at *r);
 
 /* A bare or quoted part of a key. */
 MUST_USE enum status toml_read_name(struct toml_at *r, str *out);
-MUST_USE enum status toml_read_word(struct toml_at *r, struct toml_word *out);
+/* A string, a number or a truth into a value that is all zero but for its name. text: of a string;
+ * source is set of a number or truth alone, as JSON writes it. */
+MUST_USE enum status toml_read_word(struct toml_at *r, struct json *out, str *text);

@@ -169,8 +169,5 @@ enum status url_check(struct ctx *ctx, const char *field, str text, bool needs_s
     struct sockaddr_storage a = address_of(url.host);
     if (!address_is_barred((const struct sockaddr *)&a, allowed, shown))
         return OK;
-    return fail_field(ctx, field,
-                      "%s is a link-local address or a cloud's metadata service, which is not "
-                      "called unless the setting allow_addresses names it",
-                      shown);
+    return fail_field(ctx, field, ADDRESS_BARRED, shown);
 }

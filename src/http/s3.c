@@ -112,14 +112,16 @@ static str escaped(struct arena *a, str s)
     return buf_str(&b);
 }
 
-/* Adds what one answer lists; *last is the name of its last object. */
-static void read_list(struct ctx *ctx, const struct s3 *s, str body, struct backup_file *v,
-                      size_t *n, str *last)
+/* Adds what one answer lists, at most PAGE objects, whose number it gives; *last is the name of the
+ * last one. */
+enum { PAGE = 1000, PAGES_MAX = 100 };
+static size_t read_list(struct ctx *ctx, const struct s3 *s, str body, struct backup_file *v,
+                        size_t *n, str *last)
 {
-    for (;;) {
+    for (size_t i = 0; i < PAGE; i++) {
         str one = xml_text(&body, "Contents"), in = one, key = xml_text(&in, "Key");
         if (!key.n)
-            return;
+            return i;
         *last = key;
         in = one;
         str size = xml_text(&in, "Size");
@@ -132,11 +134,11 @@ static void read_list(struct ctx *ctx, const struct s3 *s, str body, struct back
         f->is_remote = true;
         *n += 1;
     }
+    return PAGE;
 }
 
 enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **out, size_t *n)
 {
-    enum { PAGE = 1000, PAGES_MAX = 100 };
     struct arena *a = &ctx->arena;
     str last = {0}, prefix = escaped(a, s->prefix);
     bool is_cut = true;
@@ -151,7 +153,7 @@ enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **ou
         *out = DUP_N(a, *out, *n, *n + PAGE + 1);
         str rest = got.body, before = last;
         is_cut = str_is(xml_text(&rest, "IsTruncated"), "true");
-        read_list(ctx, s, got.body, *out, n, &last);
+        is_cut |= read_list(ctx, s, got.body, *out, n, &last) == PAGE;
         is_cut &= !str_eq(before, last);
     }
     backup_files_sort(*out, *n);

@@ -3,7 +3,9 @@
 const test = require('node:test');
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
+const { once } = require('node:events');
 const fs = require('node:fs');
+const http = require('node:http');
 const path = require('node:path');
 const { run: cli, serve, tempFolder, until } = require('./lib.js');
 const { storage } = require('./s3_storage.js');
@@ -76,6 +78,21 @@ test('a storage that lists some at a time is asked for all', async (t) => {
   assert.equal(stderr, '');
   assert.deepEqual(JSON.parse(stdout).map(({ file }) => path.basename(file)), s3.names().reverse());
   assert.equal(s3.asked.length, 3);
+});
+
+test('a storage that lists more at a time than S3 does is read whole', async (t) => {
+  const s3 = await storage(t), names = Array.from({ length: 2500 }, (_, i) => nameOf(Date.UTC(2020, 0, 1) + i * HOUR));
+  const lists = http.createServer((req, res) => {
+    const after = new URL(req.url, 'http://s3').searchParams.get('start-after') ?? '';
+    const rows = names.map((name) => `home/me/${name}`).filter((key) => key > after);
+    res.end(`<ListBucketResult><IsTruncated>false</IsTruncated>${rows.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join('')}</ListBucketResult>`);
+  }).listen(0, '127.0.0.1');
+  t.after(() => lists.close());
+  await once(lists, 'listening');
+  s3.flags[s3.flags.indexOf('--backup-s3-endpoint') + 1] = `http://127.0.0.1:${lists.address().port}`;
+  const { stdout, stderr } = await cli(['restore', '--list', '--json', ...s3.flags], { env: s3.env });
+  assert.equal(stderr, '');
+  assert.deepEqual(JSON.parse(stdout).map(({ file }) => path.basename(file)), names.reverse());
 });
 
 test('an encrypted database is sent encrypted, a plain one plain', async (t) => {

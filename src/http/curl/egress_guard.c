@@ -27,9 +27,5 @@ const char *egress_why(struct arena *a, const struct egress *r, CURLcode code)
 {
     if (code != CURLE_COULDNT_CONNECT || !r->barred[0])
         return libcurl.easy_strerror(code);
-    return str_printf(a,
-                      "%s is a link-local address or a cloud's metadata service, which is not "
-                      "called unless the setting allow_addresses names it",
-                      r->barred)
-        .p;
+    return str_printf(a, ADDRESS_BARRED, r->barred).p;
 }

@@ -153,14 +153,13 @@ enum status attempts_may(struct ctx *ctx, struct attempts *a, const struct reque
     return !a->per_minute || has_attempts(a, in, false) ? OK : refuse_attempt(ctx, a, in);
 }
 
-enum status attempts_judge(struct ctx *ctx, struct attempts *a, const struct request *in,
-                           enum status s)
+enum status attempts_judge(struct ctx *ctx, struct attempts *a, const struct request *in)
 {
-    if (s != NO_AUTH || !in->attempt->is_wrong)
-        return s;
+    if (!in->attempt->is_wrong)
+        return NO_AUTH;
     note_attempt(a, in);
     if (!a->per_minute || has_attempts(a, in, true))
-        return s;
+        return NO_AUTH;
     ctx_clear_failure(ctx);
     return refuse_attempt(ctx, a, in);
 }

@@ -12,9 +12,8 @@ void attempts_free(struct attempts *a);
 
 /* Before a handler that checks a secret: TOO_BUSY when too many of the address were wrong. */
 MUST_USE enum status attempts_may(struct ctx *ctx, struct attempts *a, const struct request *in);
-/* How a request ended: one whose credential was wrong counts, and gives TOO_BUSY in place of its
- * NO_AUTH when it is one too many. A right credential is never refused. */
-MUST_USE enum status attempts_judge(struct ctx *ctx, struct attempts *a, const struct request *in,
-                                    enum status s);
+/* Of a request that ended with NO_AUTH: one whose credential was wrong counts, and gives TOO_BUSY
+ * instead when it is one too many. A right credential is never refused. */
+MUST_USE enum status attempts_judge(struct ctx *ctx, struct attempts *a, const struct request *in);
 /* A line for each address that a minute ago had one and was wrong again since. From the sweep. */
 void attempts_log(struct attempts *a, int64_t now_us);

@@ -268,6 +268,13 @@ static void send_reply(struct exchange *x)
         buf_add(b, buf_str(&r->body));
         x->sent = r->body.n;
     }
+    exchange_end_answer(x, false);
+}
+
+void exchange_end_answer(struct exchange *x, bool ends_chunks)
+{
+    if (ends_chunks)
+        buf_add(&x->conn->out, S("0\r\n\r\n"));
     x->phase = ANSWERED;
     conn_flush(x->conn);
 }
@@ -275,12 +282,10 @@ static void send_reply(struct exchange *x)
 /* --- words for a failure --- */
 
 /* The reply that was being made is dropped with its headers, which may belong to the success. Its
- * relay is not asked any more, but its filters are owed their done. */
+ * relay is not asked any more. */
 static void word_failure(struct exchange *x, enum status s, int code)
 {
     x->how = s;
-    if (x->out.relay)
-        x->relay = x->out.relay;
     if (x->ctx.failed == OK)
         fail(&x->ctx, s, "%s", status_name(s));
     x->out = (struct reply){
@@ -329,7 +334,7 @@ static enum status judged(struct exchange *x, enum status s)
 {
     if (s != NO_AUTH)
         return s;
-    return limited(x, attempts_judge(&x->ctx, x->loop->server->attempts, &x->in, s));
+    return limited(x, attempts_judge(&x->ctx, x->loop->server->attempts, &x->in));
 }
 
 /* Admission comes before the body is parsed: without a token nobody learns what a body should hold.
@@ -347,7 +352,9 @@ static enum status run_handler(struct exchange *x)
     if (x->surface->settle && route->access != ACCESS_OPEN)
         TRY(x->surface->settle(ctx, s->app, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
-    TRY(route->run(ctx, s->app, &x->in, &x->out));
+    enum status ran = route->run(ctx, s->app, &x->in, &x->out);
+    x->relay = x->out.relay; /* also after a failure: its filters are owed their done */
+    TRY(ran);
     if (x->out.stream)
         return stream_begin(x);
     if (!x->out.relay)
@@ -481,10 +488,6 @@ void exchange_dispatch(struct exchange *x)
 static void end_admission(struct exchange *x)
 {
     x->is_admitting = false;
-    if (!x->conn) {
-        exchange_end(x);
-        return;
-    }
     x->phase = READING;
     x->is_admitted = x->how == OK;
     if (x->is_admitted)
@@ -499,6 +502,12 @@ static void end_admission(struct exchange *x)
 void exchange_ran(struct exchange *x)
 {
     assert(loop_is_here(x->loop));
+    if (!x->conn) {
+        if (x->transfer)
+            relay_cancel(x);
+        exchange_end(x);
+        return;
+    }
     if (x->transfer) {
         relay_ran(x);
         return;
@@ -511,21 +520,11 @@ void exchange_ran(struct exchange *x)
         stream_ran(x);
         return;
     }
-    struct relay *asked = x->out.relay;
-    if (asked)
-        x->relay = asked;
-    /* The client closed its half before the upstream was asked: nobody would read the stream. */
-    if (x->conn && x->conn->has_eof && asked) {
-        x->phase = READING;
-        conn_close(x->conn); /* ends the exchange as well */
-        return;
-    }
-    if (!x->conn) {
-        exchange_end(x);
-        return;
-    }
     x->phase = READING;
-    if (asked)
+    /* The client closed its half before the upstream was asked: nobody would read the stream. */
+    if (x->conn->has_eof && x->out.relay)
+        conn_close(x->conn); /* ends the exchange as well */
+    else if (x->out.relay)
         relay_start(x);
     else if (x->out.stream)
         stream_start(x);

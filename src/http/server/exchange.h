@@ -79,6 +79,9 @@ bool exchange_queue(struct exchange *x);
 /* The part of a head that every answer has, without what an upstream's has already: the caller adds
  * the rest and the empty line to the connection's output, which comes back. */
 struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has);
+/* The whole answer is in the connection's output; ends_chunks: but for the chunk that ends it. The
+ * connection may be closed or serve its next request before this returns. */
+void exchange_end_answer(struct exchange *x, bool ends_chunks);
 /* Words a failure and sends it; code 0 takes the status's own. */
 void exchange_refuse(struct exchange *x, enum status s, int code);
 /* Nothing more will be sent: logs, runs the filters' done, frees. */

@@ -350,16 +350,12 @@ static void let_go(struct exchange *x)
     t->easy = NULL;
 }
 
-/* The client has, or is about to have, the whole answer; conn_flush may end the exchange at
- * once. */
+/* The client has, or is about to have, the whole answer. */
 static void finish_answer(struct exchange *x)
 {
     if (!x->transfer->head_sent)
         send_head(x);
-    if (is_chunked(x))
-        buf_add(&x->conn->out, S("0\r\n\r\n"));
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
+    exchange_end_answer(x, is_chunked(x));
 }
 
 /* Before the first byte a failure is an answer of its own; after it, a filter words the failure, or
@@ -378,8 +374,7 @@ static void end_failed(struct exchange *x, enum status s)
         return;
     }
     x->conn->close_after = true;
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
+    exchange_end_answer(x, false);
 }
 
 /* The client learns the upstream's host, not its path or query: those may hold a key. */
@@ -458,11 +453,6 @@ void relay_work(struct exchange *x)
 void relay_ran(struct exchange *x)
 {
     struct transfer *t = x->transfer;
-    if (!x->conn) {
-        relay_cancel(x);
-        exchange_end(x);
-        return;
-    }
     if (t->worked != OK) {
         end_failed(x, t->worked);
         return;

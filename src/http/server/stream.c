@@ -55,13 +55,9 @@ static void send_head(struct exchange *x)
     reply_end_head(b, &x->out);
 }
 
-/* conn_flush may end the exchange at once. */
 static void finish_answer(struct exchange *x)
 {
-    if (!x->raw.is_old && !x->is_head)
-        buf_add(&x->conn->out, S("0\r\n\r\n"));
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
+    exchange_end_answer(x, !x->raw.is_old && !x->is_head);
 }
 
 /* On the loop: a piece is there. Flushing may close the connection and end the exchange, or find
@@ -88,18 +84,13 @@ void stream_start(struct exchange *x)
 
 void stream_ran(struct exchange *x)
 {
-    if (!x->conn) {
-        exchange_end(x);
-        return;
-    }
     x->phase = STREAMING;
     if (x->how == OK) {
         send_made(x);
         return;
     }
     x->conn->close_after = true; /* the client sees an answer without an end */
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
+    exchange_end_answer(x, false);
 }
 
 /* A full queue is no failure of an answer that has begun: the next sweep tries again. */
