@@ -58,9 +58,9 @@ static str model_of(const struct settings *s, str preference)
 
 /* A request names a preference, no model. Until somebody names a model or an upstream, the built-in
  * model answers, under its own name. */
-static enum status find_model(struct ctx *ctx, const struct settings *s, struct chat_scene *scene,
-                              str preference)
+static enum status find_model(struct ctx *ctx, const struct settings *s, struct chat_scene *scene)
 {
+    str preference = scene->wish.preference;
     str setting = str_printf(&ctx->arena, "model_" S_FMT, S_ARG(preference));
     bool is_free = !s->n_upstreams && s->from[setting_of(setting)] == FROM_DEFAULT;
     scene->model = is_free ? S(DEMO_MODEL) : model_of(s, preference);
@@ -74,21 +74,21 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
 
 /* Used by the chat and by its preview (context.c), so that both see the same model, window and
  * room. room is what the model's window has left for the message and the block, in tokens. */
-enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in, str session,
-                          str preference, str message, struct chat_scene *out)
+enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in,
+                          const struct chat_wish *wish, struct chat_scene *out)
 {
     const struct settings *s = app->settings;
     assert(in->who.pool.user.n);
-    *out = (struct chat_scene){0};
+    *out = (struct chat_scene){.wish = *wish};
     /* Whoever begins a turn writes into the session, so it must be one that the caller reaches. */
-    TRY(session_of(ctx, app, in, session, &out->in.pool, &out->session));
+    TRY(session_of(ctx, app, in, wish->session, &out->in.pool, &out->session));
     out->in.session = out->session.id;
     TRY(switches_mode(ctx, in, &out->in.mode));
-    TRY(find_model(ctx, s, out, preference));
+    TRY(find_model(ctx, s, out));
     out->system = out->to.up && target_rejects_system(&ctx->arena, &out->to) ? S("") : S(SYSTEM);
     out->in.model = out->to.model;
     out->in.stand_in = !out->to.up;
-    TRY(history_of(ctx, app, &out->in, tokens_of(out->system), message, &out->window));
+    TRY(history_of(ctx, app, &out->in, tokens_of(out->system), wish->message, &out->window));
     if (out->in.mode == MODE_OFF) {
         /* The shares stay: the message may take what it might have taken. */
         out->window.v = NULL;
@@ -105,7 +105,7 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
 
 /* The texts of the window are parted as session_history.h says, and the message of the user is
  * last. "" when the body is over BODY_MAX; with_block words that. */
-static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stream)
+static str body_of(struct ctx *ctx, const struct chat_scene *scene)
 {
     struct buf b = buf_make(&ctx->arena, BODY_MAX);
     struct json_out w = json_to(&b);
@@ -120,8 +120,8 @@ static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stre
     history_write(&ctx->arena, &w, &scene->window);
     history_message(&w, S("user"), said);
     json_close(&w, ']');
-    json_member_bool(&w, "stream", is_stream);
-    buf_add(&b, is_stream ? S(CHAT_USAGE_WISH) : S("}"));
+    json_member_bool(&w, "stream", scene->wish.is_stream);
+    buf_add(&b, scene->wish.is_stream ? S(CHAT_USAGE_WISH) : S("}"));
     return b.full ? S("") : buf_str(&b);
 }
 
@@ -151,9 +151,9 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
 
 /* The nearest key wins: of this request, of the user, of the server. */
 static enum status credential_of(struct ctx *ctx, struct app *app, const struct identity *who,
-                                 const struct chat_scene *scene, str given, str *out)
+                                 const struct chat_scene *scene, str *out)
 {
-    *out = str_trim(given);
+    *out = str_trim(scene->wish.key);
     TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
     if (!out->n)
         TRY(engine_model_key(ctx, app->engine, scene->in.pool.user, out));
@@ -166,8 +166,7 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
 }
 
 /* No header of the client goes on: it speaks Cortex's dialect and its credential is one of ours. */
-static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str key,
-                              bool is_stream, str body)
+static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str key, str body)
 {
     struct arena *a = &ctx->arena;
     struct relay *r = NEW(a, struct relay);
@@ -181,21 +180,21 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     };
     headers[r->n_headers++] = (struct header){S("Content-Type"), S("application/json")};
     headers[r->n_headers++] =
-        (struct header){S("Accept"), is_stream ? S("text/event-stream") : S("application/json")};
+        (struct header){S("Accept"),
+                        scene->wish.is_stream ? S("text/event-stream") : S("application/json")};
     if (key.n)
         headers[r->n_headers++] =
             (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(key))};
     return r;
 }
 
-static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat_wish *wish,
-                             const struct chat_scene *scene, struct chat_answer_in *answer,
+static enum status ask_model(struct ctx *ctx, struct app *app, struct chat_answer_in *answer,
                              struct reply *out)
 {
-    str key, body = S(""), block = turn_out_of(answer->turn)->block;
-    TRY(credential_of(ctx, app, &answer->request->who, scene, wish->key, &key));
-    TRY(with_block(ctx, app, scene, block, body_of(ctx, scene, wish->is_stream), &body));
-    answer->key = key;
+    const struct chat_scene *scene = answer->scene;
+    str body = S(""), block = turn_out_of(answer->turn)->block;
+    TRY(credential_of(ctx, app, &answer->request->who, scene, &answer->key));
+    TRY(with_block(ctx, app, scene, block, body_of(ctx, scene), &body));
     /* The texts of the request, which no complaint of the model's server may bring into a log. */
     struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
     asked.v[asked.n++] = scene->in.said[0].text;
@@ -203,15 +202,15 @@ static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat
     for (size_t i = 0; i < scene->window.n; i++)
         asked.v[asked.n++] = scene->window.v[i].text;
     answer->asked = asked;
-    out->relay = relay_of(ctx, scene, key, wish->is_stream, body);
+    out->relay = relay_of(ctx, scene, answer->key, body);
     chat_answer_add(ctx, app, out->relay, answer);
     return OK;
 }
 
 /* The message itself is never cut: a client whose message does not fit must know. */
-static enum status check_room(struct ctx *ctx, const struct chat_scene *scene, str message)
+static enum status check_room(struct ctx *ctx, const struct chat_scene *scene)
 {
-    int64_t tokens = tokens_of(message);
+    int64_t tokens = tokens_of(scene->wish.message);
     if (tokens <= scene->room)
         return OK;
     return fail_field(ctx, "token_budget",
@@ -231,8 +230,8 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     struct turn_in *asks = &scene->in;
     if (!str_trim(wish->message).n)
         return fail_field(ctx, "message", "must not be blank");
-    TRY(chat_scene_of(ctx, app, in, wish->session, wish->preference, wish->message, scene));
-    TRY(check_room(ctx, scene, wish->message));
+    TRY(chat_scene_of(ctx, app, in, wish, scene));
+    TRY(check_room(ctx, scene));
     *said = (struct said){.role = S("user"), .text = wish->message};
     asks->said = said;
     asks->n_said = 1;
@@ -250,14 +249,10 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
                         asks->replays &&
                             target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);
     struct chat_answer_in answer = {.request = in,
+                                    .scene = scene,
                                     .turn = t,
-                                    .answer_id = asks->answer_id,
-                                    .model = scene->to.model,
-                                    .priced = scene->model,
                                     .tokens_in = tokens_of(scene->system) + scene->window.tokens +
-                                                 tokens_of(turn->block) + tokens_of(wish->message),
-                                    .is_stream = wish->is_stream,
-                                    .in_reply_to = wish->in_reply_to};
+                                                 tokens_of(turn->block) + tokens_of(wish->message)};
     out->type = wish->is_stream ? S("text/event-stream")
                 : wish->type.n  ? wish->type
                                 : S("application/json");
@@ -268,7 +263,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     if (asks->mode != MODE_OFF && !engine_remembers(app->engine))
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     if (scene->to.up)
-        return ask_model(ctx, app, wish, scene, &answer, out);
+        return ask_model(ctx, app, &answer, out);
     str text;
     TRY(engine_answer_demo(ctx, app->engine, t, wish->message, &text));
     return chat_answer_now(ctx, app, &answer, text, out);

@@ -7,7 +7,8 @@
 /* NULL-ended: fast, balanced, powerful. */
 extern const char *const chat_preferences[];
 
-/* A user's message, from /v1/chat or from the agents' endpoint. */
+/* A user's message, from /v1/chat or from the agents' endpoint; or the next one of a preview, with
+ * session, message and preference alone. */
 struct chat_wish {
     str session, message;
     str preference; /* one of chat_preferences */
@@ -23,6 +24,7 @@ MUST_USE enum status chat_say(struct ctx *ctx, struct app *app, const struct req
 
 /* All that an answer to a message in a session depends on. */
 struct chat_scene {
+    struct chat_wish wish;
     struct session session;
     struct target to; /* without an upstream the built-in model answers */
     str model;        /* as it is called here, with the name of its upstream */
@@ -34,22 +36,18 @@ struct chat_scene {
 /* NOT_FOUND: there is no such session, or it is not the caller's. *out must live as long as a turn
  * that is begun with out->in. */
 MUST_USE enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in,
-                                   str session, str preference, str message,
-                                   struct chat_scene *out);
+                                   const struct chat_wish *wish, struct chat_scene *out);
 
 /* --- the answer --- */
 
 /* What an answer needs before it comes. All of it lives as long as the exchange. */
 struct chat_answer_in {
     const struct request *request;
-    struct turn *turn; /* kept before the last byte goes out */
-    str answer_id;     /* of the answer's message */
-    str model, priced; /* as the reply and as the prices name it */
-    int64_t tokens_in; /* estimated; the server's count wins */
-    bool is_stream;
-    str in_reply_to;
-    str key;           /* sent to the model's server */
-    struct strs asked; /* what a complaint must not repeat */
+    const struct chat_scene *scene; /* its turn is begun with the id of the answer's message */
+    struct turn *turn;              /* kept before the last byte goes out */
+    int64_t tokens_in;              /* estimated; the server's count wins */
+    str key;                        /* sent to the model's server */
+    struct strs asked;              /* what a complaint must not repeat */
 };
 /* The end of a request for a stream; a server that refuses it is asked again without it. */
 #define CHAT_USAGE_WISH ",\"stream_options\":{\"include_usage\":true}}"

@@ -67,9 +67,7 @@ enum status cortex_found(struct ctx *ctx, enum status s, const char *what)
 {
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
-    fail(ctx, NOT_FOUND, "%c%s not found", what[0] - 32, what + 1);
-    snprintf(ctx->field, sizeof ctx->field, "%s", what);
-    return NOT_FOUND;
+    return fail_note(ctx, NOT_FOUND, 0, what, "%c%s not found", what[0] - 32, what + 1);
 }
 
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,

@@ -73,8 +73,9 @@ static void fit_messages(struct ctx *ctx, struct context *c, int64_t wanted)
 }
 
 /* Rewritten as a chat would do it, or the preview would show other memories than the chat gets. */
-static str question_of(struct ctx *ctx, struct app *app, struct context *c, str query)
+static str question_of(struct ctx *ctx, struct app *app, struct context *c)
 {
+    str query = c->scene.wish.message;
     const struct window *w = &c->scene.window;
     struct said *before = NEW_N(&ctx->arena, struct said, w->n + 1);
     struct rewritten out;
@@ -94,8 +95,9 @@ static str question_of(struct ctx *ctx, struct app *app, struct context *c, str 
 }
 
 /* By the same rules as a chat. A block over the budget is searched again with the smaller one. */
-static enum status find_memories(struct ctx *ctx, struct app *app, struct context *c, str query)
+static enum status find_memories(struct ctx *ctx, struct app *app, struct context *c)
 {
+    str query = c->scene.wish.message;
     const struct window *w = &c->scene.window;
     int64_t left = c->shape.budget - c->system_tokens - w->tokens;
     bool is_whole = w->n && doc_position(w->v[0].doc) == 0;
@@ -111,7 +113,7 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
     for (size_t i = 0; i < w->n; i++)
         shown[i] = w->v[i].id;
     struct recall_in in = {.pool = c->scene.in.pool,
-                           .question = question_of(ctx, app, c, query),
+                           .question = question_of(ctx, app, c),
                            .seen.ids = shown,
                            .seen.n = w->n,
                            .seen.session = is_whole ? c->scene.session.id : S("")};
@@ -169,12 +171,14 @@ static HANDLER(chat_context)
     const struct context_in *asked = in->in;
     struct context *c = NEW(&ctx->arena, struct context);
     struct context_out *shape = &c->shape;
-    str query = str_trim(asked->query);
+    const struct chat_wish next = {.session = in->params[0],
+                                   .message = str_trim(asked->query),
+                                   .preference = asked->model_preference};
     shape->reasons.v = NEW_N(&ctx->arena, str, REASONS);
-    TRY(chat_scene_of(ctx, app, in, in->params[0], asked->model_preference, query, &c->scene));
+    TRY(chat_scene_of(ctx, app, in, &next, &c->scene));
     c->system_tokens = tokens_of(c->scene.system);
     fit_messages(ctx, c, asked->budget);
-    TRY(find_memories(ctx, app, c, query));
+    TRY(find_memories(ctx, app, c));
     shape->session_id = c->scene.session.id;
     shape->model = c->scene.to.model;
     shape->system = c->scene.system;

@@ -85,26 +85,23 @@ SHAPE(list_in, (AS_STR, app, "app_id", .help = "only of this application; withou
       (INT, limit, .otherwise = 15, .min = 1, .max = 100, .help = "most results"),
       (INT, offset, .max = 1e9, .help = "results to skip"));
 
-SHAPE(shown, (STR, id), (STR, content),
-      (AS_NUM, importance, "importance_score", .help = "0 to 1, decays with age (memory_decay)"),
-      (STRS, tags, .help = "its tags, or its category"),
-      (AS_TIME, created, "created_at", .required = true));
+static FIELDS_OF(memory, shown, (STR, id), (STR, content),
+                 (AS_NUM, importance, "importance_score",
+                  .help = "0 to 1, decays with age (memory_decay)"),
+                 (STRS, tags, .help = "its tags, or its category"),
+                 (AS_TIME, created, "created_at", .required = true));
 
 SHAPE(list_out, (JSON, memories, .inside = shown_fields, .help = "newest first"), (INT, total),
       (INT, limit), (INT, offset));
 
 /* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
-static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
-                                int64_t now)
+static void show_memory(struct ctx *ctx, struct app *app, struct memory *m, int64_t now)
 {
     int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
     double weight = importance_after(m->importance, app->settings->memory_decay, days);
-    struct shown s = {m->id, m->content, score_rounded(weight), m->tags, m->created};
-    if (!s.tags.n && m->category.n) {
-        s.tags = (struct strs){NEW(&ctx->arena, str), 1};
-        s.tags.v[0] = m->category;
-    }
-    return s;
+    m->importance = score_rounded(weight);
+    if (!m->tags.n && m->category.n)
+        m->tags = (struct strs){DUP_N(&ctx->arena, &m->category, 1, 1), 1};
 }
 
 /* Without app_id over all apps in reach, newest first. Messages are not listed. */
@@ -119,10 +116,9 @@ static HANDLER(list_memories)
     TRY(l->app.n ? auth_pool(ctx, app, &in->who, l->app, "app_id", &f.pool)
                  : auth_spaces(ctx, app, &in->who, &f.pool));
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
-    struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
     for (size_t i = 0; i < n; i++)
-        items[i] = show_memory(ctx, app, &v[i], now);
-    TRY(json_list(ctx, shown_fields, items, n, sizeof *items, &shape.memories));
+        show_memory(ctx, app, &v[i], now);
+    TRY(json_list(ctx, shown_fields, v, n, sizeof *v, &shape.memories));
     return reply_fields(out, list_out_fields, &shape);
 }
 
@@ -135,10 +131,10 @@ SHAPE(save_in,
       (STRS, tags, .help = "free labels"));
 
 struct save_out {
-    struct shown memory;
+    struct memory memory;
     bool success;
 };
-static FIELDS(save_out, (BOOL, success), (OBJECT, memory, struct shown, .inside = shown_fields),
+static FIELDS(save_out, (BOOL, success), (OBJECT, memory, struct memory, .inside = shown_fields),
               (AS_STR, memory.id, "id"));
 
 /* An importance of 0 is the same as none here: the engine estimates it by rules. */
@@ -157,9 +153,9 @@ static HANDLER(save_memory)
     TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &pool));
     m.importance = s->importance;
     TRY(engine_add(ctx, app->engine, pool, &m));
-    struct save_out shape = {show_memory(ctx, app, &m, clock_ms()), true};
+    show_memory(ctx, app, &m, clock_ms());
     out->code = 201;
-    return reply_fields(out, save_out_fields, &shape);
+    return reply_fields(out, save_out_fields, &(struct save_out){m, true});
 }
 
 /* --- delete --- */

@@ -140,14 +140,20 @@ SHAPE(list_in, (STR, app_id, .help = "only this app's"),
       (TIME, after, .help = "only last spoken in at this time or later"),
       (TIME, before, .help = "only last spoken in before this time"), LIST_CURSOR);
 
-SHAPE(row_out, (STR, id), (STR, title, .empty = EMPTY_NULL), (STR, app_id),
-      (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
-      (INT, message_count),
-      (NUM, score, .empty = EMPTY_OUT,
-       .help = "with query: 0 to 1, how likely the message helps to answer"),
-      (STR, message_id, .empty = EMPTY_OUT,
-       .help = "with query: the first message of it that was found"),
-      (STR, text, .empty = EMPTY_OUT, .help = "with query: what of that was found"));
+struct row_out {
+    struct session of;
+    double score; /* NAN: it was not searched */
+    str message_id, text;
+};
+static FIELDS(row_out, (AS_STR, of.id, "id"), (AS_STR, of.title, "title", .empty = EMPTY_NULL),
+              (AS_STR, of.space, "app_id"), (AS_TIME, of.created, "created_at", .required = true),
+              (AS_TIME, of.updated, "updated_at", .required = true),
+              (AS_INT, of.messages, "message_count"),
+              (NUM, score, .empty = EMPTY_OUT,
+               .help = "with query: 0 to 1, how likely the message helps to answer"),
+              (STR, message_id, .empty = EMPTY_OUT,
+               .help = "with query: the first message of it that was found"),
+              (STR, text, .empty = EMPTY_OUT, .help = "with query: what of that was found"));
 
 SHAPE(list_out,
       (JSON, sessions, .inside = row_out_fields,
@@ -168,23 +174,12 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
                     : auth_spaces(ctx, app, &in->who, v);
 }
 
-static struct row_out row_of(const struct session *s)
-{
-    return (struct row_out){.id = s->id,
-                            .title = s->title,
-                            .app_id = s->space,
-                            .created_at = s->created,
-                            .updated_at = s->updated,
-                            .message_count = s->messages,
-                            .score = NAN};
-}
-
 static enum status reply_list(struct ctx *ctx, const struct sessions_out *found, str of,
                               struct list_out *shape, struct reply *out)
 {
     struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found->n + 1);
     for (size_t i = 0; i < found->n; i++)
-        rows[i] = row_of(&found->v[i]);
+        rows[i] = (struct row_out){.of = found->v[i], .score = NAN};
     if (found->has_more) {
         const struct session *last = &found->v[found->n - 1];
         const struct list_place place = {.value = (double)last->updated, .row = last->no};
@@ -214,7 +209,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
     size_t n = 0;
     for (size_t i = (size_t)a->offset; i < all && n < (size_t)a->limit; i++) {
         struct row_out *row = &rows[n++];
-        *row = row_of(&found[i].session);
+        *row = (struct row_out){.of = found[i].session, .score = NAN};
         if (!found[i].best)
             continue;
         row->score = found[i].best->score;
@@ -238,6 +233,7 @@ static HANDLER(list_sessions)
                                .offset = (size_t)a->offset,
                                .limit = (size_t)a->limit};
     struct list_out shape = {.limit = a->limit, .offset = a->offset};
+    struct list_place place = {0};
     struct sessions_out found;
     struct pools pools;
     TRY(list_pools(ctx, app, in, str_trim(a->app_id), &pools));
@@ -247,12 +243,9 @@ static HANDLER(list_sessions)
                         (long long)a->after, (long long)a->before, S_ARG(pools_text(ctx, pools)));
     if (a->cursor.n && a->offset)
         return fail_field(ctx, "offset", "is not possible with a cursor");
-    if (a->cursor.n) {
-        struct list_place place;
-        TRY(cursor_read(ctx, of, a->cursor, &place));
-        f.at = (int64_t)place.value;
-        f.no = place.row;
-    }
+    TRY(cursor_read(ctx, of, a->cursor, &place));
+    f.at = (int64_t)place.value;
+    f.no = place.row;
     TRY(engine_sessions_page(ctx, app->engine, pools, &f, &found));
     shape.total = found.total;
     return reply_list(ctx, &found, of, &shape, out);

@@ -63,9 +63,9 @@ static void write_event(struct buf *to, struct arena *a, const char *name,
     sse_write(to, str_of(name), buf_str(&b));
 }
 
-static void write_chunk(struct buf *to, struct arena *a, str id, str text)
+static void write_chunk(struct buf *to, struct arena *a, const struct chat_answer_in *in, str text)
 {
-    const struct chunk shape = {text, id};
+    const struct chunk shape = {text, in->scene->in.answer_id};
     write_event(to, a, "message", chunk_fields, &shape, text.n * 6 + 1024);
 }
 
@@ -73,18 +73,19 @@ static void write_chunk(struct buf *to, struct arena *a, str id, str text)
 static void write_end(struct ctx *ctx, struct buf *to, const struct chat_answer_in *in, str prices,
                       str text, const struct chat_usage *usage)
 {
-    double cost = price_of(prices, in->priced, usage->tokens_in, usage->tokens_out);
-    if (in->is_stream) {
-        const struct done_event shape = {S("completed"), *usage, cost, in->model};
+    const struct chat_scene *scene = in->scene;
+    double cost = price_of(prices, scene->model, usage->tokens_in, usage->tokens_out);
+    if (scene->wish.is_stream) {
+        const struct done_event shape = {S("completed"), *usage, cost, scene->to.model};
         write_event(to, &ctx->arena, "done", done_event_fields, &shape, 4096);
         return;
     }
-    const struct chat_out shape = {.envelope = chat_envelope(ctx, in->in_reply_to),
-                                   .message_id = in->answer_id,
+    const struct chat_out shape = {.envelope = chat_envelope(ctx, scene->wish.in_reply_to),
+                                   .message_id = scene->in.answer_id,
                                    .content = text,
                                    .usage = *usage,
                                    .cost_usd = cost,
-                                   .model = in->model};
+                                   .model = scene->to.model};
     struct json_out w = json_to(to);
     fields_write(&w, chat_out_fields, &shape);
 }
@@ -145,7 +146,7 @@ static void read_event(void *arg, UNUSED str name, str data)
         a->has_ended |= json_string(json_get(choice, "finish_reason")).n > 0;
         buf_add(&a->text, text);
         if (text.n)
-            write_chunk(&a->out, &ctx->arena, a->in.answer_id, text);
+            write_chunk(&a->out, &ctx->arena, &a->in, text);
     }
     ctx_clear_failure(ctx);
     arena_reset(&ctx->arena);
@@ -161,8 +162,8 @@ static bool is_success(const struct relay *r)
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct chat_answer *a = answer_of(f);
-    a->is_stream =
-        a->in.is_stream && is_success(r) && str_find(r->type, S("text/event-stream")) < r->type.n;
+    a->is_stream = a->in.scene->wish.is_stream && is_success(r) &&
+                   str_find(r->type, S("text/event-stream")) < r->type.n;
 }
 
 /* is_enough makes the relay end the transfer: no more of an answer over WHOLE_MAX is read. */
@@ -270,8 +271,9 @@ static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *
     TRY(engine_end_turn(ctx, app->engine, a->in.turn, text));
     complete_usage(&a->usage, &a->in, text);
     buf_clear(&a->out);
-    if (a->in.is_stream && !a->is_stream) /* the server answered a stream's request whole */
-        write_chunk(&a->out, &ctx->arena, a->in.answer_id, text);
+    /* Of a stream that the server answered whole. */
+    if (a->in.scene->wish.is_stream && !a->is_stream)
+        write_chunk(&a->out, &ctx->arena, &a->in, text);
     write_end(ctx, &a->out, &a->in, app->settings->prices, text, &a->usage);
     out->rest = buf_str(&a->out);
     return OK;
@@ -327,7 +329,7 @@ void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
                                           .work = finish_answer,
                                           .failed = word_failure,
                                           .done = free_answer};
-    assert(in->turn && in->answer_id.n);
+    assert(in->turn && in->scene->in.answer_id.n);
     struct chat_answer *a = NEW(&ctx->arena, struct chat_answer);
     a->engine = app->engine;
     a->in = *in;
@@ -346,10 +348,10 @@ enum status chat_answer_now(struct ctx *ctx, struct app *app, const struct chat_
 {
     struct chat_usage usage = {0};
     str rest = text;
-    assert(in->turn && in->answer_id.n);
+    assert(in->turn && in->scene->in.answer_id.n);
     complete_usage(&usage, in, text);
-    while (in->is_stream && rest.n)
-        write_chunk(&out->body, &ctx->arena, in->answer_id, demo_words(&rest));
+    while (in->scene->wish.is_stream && rest.n)
+        write_chunk(&out->body, &ctx->arena, in, demo_words(&rest));
     write_end(ctx, &out->body, in, app->settings->prices, text, &usage);
     return OK;
 }

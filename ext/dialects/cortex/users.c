@@ -196,11 +196,10 @@ static HANDLER(revoke_token)
     TRY(tokens_shown(ctx, app, &in->who, &v, &n));
     while (at < n && !str_eq(v[at].id, in->params[0]))
         at++;
-    if (at == n)
-        return cortex_found(ctx, NOT_FOUND, "token");
+    enum status s =
+        at < n ? engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id) : NOT_FOUND;
     out->code = 204;
-    return cortex_found(ctx, engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id),
-                        "token");
+    return cortex_found(ctx, s, "token");
 }
 
 static const struct route routes[] = {

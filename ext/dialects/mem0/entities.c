@@ -16,12 +16,23 @@ SHAPE(entity, (STR, id, .help = "the name"), (STR, name),
       (TIME, created_at, .required = true), (TIME, updated_at, .required = true),
       (NUM, total_memories, .empty = EMPTY_NULL, .help = "null: those of a run are not counted"));
 
+struct entity_page {
+    struct mem0_page page;
+    int64_t totals[ENTITY_COUNT];
+};
+const struct field mem0_entity_page_fields[] = {
+    FIELD_ROWS(mem0_page, MEM0_PAGE(entity_fields))
+        FIELD_ROWS(entity_page, (AS_INT, totals[ENTITY_USER], "total_users"),
+                   (AS_INT, totals[ENTITY_AGENT], "total_agents"),
+                   (AS_INT, totals[ENTITY_APP], "total_apps"),
+                   (AS_INT, totals[ENTITY_RUN], "total_runs")){0}};
+
 struct entities {
     struct ctx *ctx;
     struct app *app;
     struct entity *v;
     size_t n, cap;
-    int64_t totals[ENTITY_COUNT];
+    struct entity_page shown;
 };
 
 static void add_entity(struct entities *e, enum mem0_entity type, str name, struct entity one)
@@ -86,7 +97,7 @@ static void join_same(struct entities *e)
         struct entity *last = kept ? &e->v[kept - 1] : NULL, *one = &e->v[i];
         if (!last || by_name(last, one)) {
             e->v[kept++] = *one;
-            e->totals[one->type]++;
+            e->shown.totals[one->type]++;
             continue;
         }
         last->total_memories += one->total_memories;
@@ -113,15 +124,6 @@ static enum status gather_entities(struct entities *e, const struct request *in)
 
 /* --- listing --- */
 
-struct entity_page {
-    struct mem0_page page;
-    int64_t total_users, total_agents, total_apps, total_runs;
-};
-const struct field mem0_entity_page_fields[] = {
-    FIELD_ROWS(mem0_page, MEM0_PAGE(entity_fields))
-        FIELD_ROWS(entity_page, (INT, total_users), (INT, total_agents), (INT, total_apps),
-                   (INT, total_runs)){0}};
-
 HANDLER(mem0_entity_list)
 {
     struct entities e = {.ctx = ctx, .app = app};
@@ -130,14 +132,11 @@ HANDLER(mem0_entity_list)
     size_t from = (size_t)((page.page ? page.page - 1 : 0) * page.page_size);
     from = from < e.n ? from : e.n;
     size_t n = e.n - from < (size_t)page.page_size ? e.n - from : (size_t)page.page_size;
-    struct entity_page shape = {.page.count = (int64_t)e.n,
-                                .total_users = e.totals[ENTITY_USER],
-                                .total_agents = e.totals[ENTITY_AGENT],
-                                .total_apps = e.totals[ENTITY_APP],
-                                .total_runs = e.totals[ENTITY_RUN]};
-    TRY(json_list(ctx, entity_fields, e.v + from, n, sizeof *e.v, &shape.page.results));
-    mem0_page_links(ctx, in, &page, &shape.page);
-    return reply_fields(out, mem0_entity_page_fields, &shape);
+    struct mem0_page *shape = &e.shown.page;
+    shape->count = (int64_t)e.n;
+    TRY(json_list(ctx, entity_fields, e.v + from, n, sizeof *e.v, &shape->results));
+    mem0_page_links(ctx, in, &page, shape);
+    return reply_fields(out, mem0_entity_page_fields, &e.shown);
 }
 
 /* --- erasing --- */

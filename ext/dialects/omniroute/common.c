@@ -72,22 +72,7 @@ static const struct field body_shape[] = {
 
 const struct error_shape omniroute_errors = {"OmnirouteError", "application/json", body_shape};
 
-static const char invalid[] = "invalid_request", failed[] = "server_error";
-static const struct error_rule rules[] = {
-    {BAD_INPUT, .type = invalid},
-    {NO_AUTH, .type = invalid},
-    {FORBIDDEN, .type = invalid},
-    {NOT_FOUND, .type = invalid},
-    {CONFLICT, .type = invalid},
-    {TOO_LARGE, .type = invalid},
-    {TOO_BUSY, .type = failed},
-    {TIMED_OUT, .type = failed},
-    {UPSTREAM, .type = failed},
-    {STORAGE, .is_before_auth = true, .code = 503, .type = failed},
-    {STORAGE, .type = failed},
-    {UNSUPPORTED, .type = invalid},
-    {0},
-};
+static const struct error_rule rules[] = {{STORAGE, .is_before_auth = true, .code = 503}, {0}};
 
 /*
  * OmniRoute has several shapes of a failure. Its API reference has {error: {message, type,
@@ -100,8 +85,10 @@ void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *
 {
     struct error_detail detail = {str_of(ctx->field), str_of(ctx->why)};
     struct error_body body = error_body_of(ctx, s, in, rules, "", out);
+    bool is_ours = s == TOO_BUSY || s == TIMED_OUT || s == UPSTREAM || s == STORAGE;
     bool is_json_body = s != BAD_INPUT || is_json(in->body);
     bool breaks_rule = s == BAD_INPUT && is_json_body;
+    body.type = is_ours ? S("server_error") : S("invalid_request");
     if (!is_json_body)
         body.message = S("Invalid JSON body");
     body.details = json_list_of(ctx, error_detail_fields, &detail, breaks_rule, sizeof detail);

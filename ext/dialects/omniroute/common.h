@@ -29,7 +29,7 @@ enum status managed_pool(struct ctx *ctx, struct app *app, const struct request 
 enum { OMNIROUTE_BUDGET = 2000 };
 int64_t omniroute_budget(const struct settings *s);
 
-/* The report of a compaction, as the command line prints it. */
+/* The report of a compaction, the same for REST and the command line. */
 MUST_USE enum status condensed_json(struct ctx *ctx, const struct condense_out *done,
                                     struct buf *out);
 

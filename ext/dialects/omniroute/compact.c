@@ -67,22 +67,24 @@ static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
     }
 }
 
-static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
-                            struct summarize_out *out)
+enum status condensed_json(struct ctx *ctx, const struct condense_out *done, struct buf *out)
 {
     struct skipped_out skipped[SKIP_COUNT];
     size_t n = 0;
-    *out = (struct summarize_out){.done = *done,
+    struct summarize_out shape = {.done = *done,
                                   .saved = done->before - done->after,
                                   .deleted = done->dry_run ? 0 : done->replaced,
                                   .first = done->summaries.n ? done->summaries.v[0] : S(""),
                                   .is_complete = !done->is_cut};
+    struct json_out w = json_to(out);
     assert(done->n <= (size_t)done->considered && done->replaced <= done->considered);
     for (size_t i = 0; i < SKIP_COUNT; i++)
         if (done->skipped[i])
             skipped[n++] = (struct skipped_out){str_of(condense_skip_names[i]), done->skipped[i]};
-    TRY(json_list(ctx, skipped_out_fields, skipped, n, sizeof *skipped, &out->skipped));
-    return show_first(ctx, done->candidates, done->n, &out->candidates);
+    TRY(json_list(ctx, skipped_out_fields, skipped, n, sizeof *skipped, &shape.skipped));
+    TRY(show_first(ctx, done->candidates, done->n, &shape.candidates));
+    fields_write(&w, summarize_out_fields, &shape);
+    return OK;
 }
 
 /* Runs within the request. A run that is cut short (complete: false) has done what it reports, and
@@ -92,20 +94,9 @@ static HANDLER(summarize_memories)
     const struct summarize_in *s = in->in;
     struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
     struct condense_out done;
-    struct summarize_out shape;
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
     TRY(engine_condense(ctx, app->engine, &ask, &done));
-    TRY(shape_of(ctx, &done, &shape));
-    return reply_fields(out, summarize_out_fields, &shape);
-}
-
-enum status condensed_json(struct ctx *ctx, const struct condense_out *done, struct buf *out)
-{
-    struct summarize_out shape;
-    struct json_out w = json_to(out);
-    TRY(shape_of(ctx, done, &shape));
-    fields_write(&w, summarize_out_fields, &shape);
-    return OK;
+    return condensed_json(ctx, &done, &out->body);
 }
 
 /* --- the way back --- */

@@ -153,7 +153,6 @@ static HANDLER(qdrant_search_now)
     enum status s =
         engine_qdrant_search(ctx, app->engine, everywhere, q->query, (size_t)q->limit, &v, &n);
     struct search_out shape = {.ok = s == OK, .error = reason_of(ctx, s)};
-    n = s == OK ? n : 0;
     struct hit_out *items = NEW_N(&ctx->arena, struct hit_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};

@@ -59,10 +59,9 @@ enum status needs_memory(struct ctx *ctx, struct app *app)
 {
     if (engine_remembers(app->engine))
         return OK;
-    fail(ctx, FORBIDDEN,
-         "Memory is switched off. PUT /memory/config {\"enabled\": true} switches it on.");
-    snprintf(ctx->field, sizeof ctx->field, "%s", switched_off);
-    return FORBIDDEN;
+    return fail_forbidden(
+        ctx, switched_off,
+        "Memory is switched off. PUT /memory/config {\"enabled\": true} switches it on.");
 }
 
 /* --- agents --- */
@@ -137,14 +136,10 @@ static HANDLER(show_agent)
 {
     struct pool_ref pool = {in->who.pool.user, in->params[0]};
     struct pool_sum found;
-    enum status s = auth_space(ctx, app, &in->who, pool.space, "id");
-    if (s != OK && s != FORBIDDEN)
-        return s;
-    if (soft_if(ctx, s, FORBIDDEN))
-        pool.space = S("");
-    s = engine_agent(ctx, app->engine, pool, &found);
-    if (soft_if(ctx, s, NOT_FOUND))
-        return fail(ctx, s, "There is no agent with this id.");
+    enum status s = auth_space(ctx, app, &in->who, pool.space, "id")
+                        ?: engine_agent(ctx, app->engine, pool, &found);
+    if (soft_if(ctx, s, FORBIDDEN) || soft_if(ctx, s, NOT_FOUND))
+        return fail(ctx, NOT_FOUND, "There is no agent with this id.");
     TRY(s);
     struct agent_out shape = agent_shape(&found);
     return reply_fields(out, agent_out_fields, &shape);

@@ -349,14 +349,13 @@ SHAPE(search_in, (STR, query, .required = true, .min = 1, .max = RAG_CONTENT_MAX
        .help = "accepted and ignored: this server has no graph"));
 
 struct hit {
-    str id, content;
+    struct similar of;
     enum memory_kind type;
     str source;
-    double similarity, relevance;
-    int64_t created;
-    doc_id doc;
+    double relevance;
 };
-static FIELDS(hit, (STR, id), (STR, content), (ENUM, type, .one_of = kind_names), (NUM, similarity),
+static FIELDS(hit, (AS_STR, of.memory.id, "id"), (AS_STR, of.memory.content, "content"),
+              (ENUM, type, .one_of = kind_names), (AS_NUM, of.similarity, "similarity"),
               (NUM, relevance, .help = "of similarity, priority, age and use"),
               (STR, source, .help = "vector: by similarity"));
 
@@ -376,18 +375,14 @@ static struct hit hit_of(const struct similar *s, int64_t now)
     const struct memory *m = &s->memory;
     int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
     double relevance = relevance_of(s->similarity, priority_of(m->importance), days, m->uses);
-    return (struct hit){m->id,
-                        m->content,
+    return (struct hit){{*m, score_rounded(s->similarity)},
                         kind_of(m),
                         S("vector"),
-                        score_rounded(s->similarity),
-                        score_rounded(relevance),
-                        m->created,
-                        m->doc};
+                        score_rounded(relevance)};
 }
 
 /* Of two alike the newer one first, so that the order is the same each time. */
-ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(created) ?: DOWN(doc));
+ORDER(most_relevant, struct hit, DOWN(relevance) ?: DOWN(of.memory.created) ?: DOWN(of.memory.doc));
 
 /* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories
  * that are returned count as accessed. */
@@ -413,7 +408,7 @@ static HANDLER(rag_search)
     qsort(hits, kept, sizeof *hits, most_relevant);
     kept = kept < most ? kept : most;
     for (size_t i = 0; i < kept; i++)
-        docs[i] = hits[i].doc;
+        docs[i] = hits[i].of.memory.doc;
     engine_accessed(ctx, app->engine, ask.pool, docs, kept);
     struct search_out shape = {.total = (int64_t)kept};
     TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));

@@ -60,7 +60,7 @@ enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_ma
     str text = request_query(ctx, in, "undo");
     if (text.n && !truth_read(text, &is_asked))
         return fail_field(ctx, "undo", "must be true or false");
-    *mark = engine_undo_mark(ctx);
+    *mark = is_asked ? engine_undo_mark(ctx) : (struct undo_mark){0};
     *out = is_asked ? mark : NULL;
     return OK;
 }

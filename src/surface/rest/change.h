@@ -11,7 +11,7 @@ extern const struct field change_in_fields[];
 handler memory_change;
 /* Adds the version of a memory to its answer. */
 void memory_tag(struct ctx *ctx, const struct memory *m, struct reply *out);
-/* Makes a mark; *out is NULL unless the query says undo=true. */
+/* *mark is empty, and *out is NULL, unless the query says undo=true. */
 MUST_USE enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_mark *mark,
                                 const struct undo_mark **out);
 

@@ -214,10 +214,8 @@ static HANDLER(memory_erase)
     TRY(undo_asked(ctx, in, &mark, &undo));
     TRY(auth_forget(ctx, app, &in->who, in->params[0], undo, &shape.erased, &shape.barred,
                     &shape.erasure));
-    if (undo) {
-        shape.undo = mark.id;
-        shape.until = mark.until;
-    }
+    shape.undo = mark.id;
+    shape.until = mark.until;
     return reply_fields(out, erased_out_fields, &shape);
 }
 

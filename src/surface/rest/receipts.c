@@ -127,23 +127,27 @@ SHAPE(uses_in, LIST_CURSOR, LIST_LIMIT);
 
 LIST_PAGE(uses_out, use_item_fields, "receipts whose chat received it, newest first");
 
+/* Of the memory or message of the path, or of its session, which is in that pool. */
 static enum status reply_uses(struct ctx *ctx, struct app *app, const struct request *in,
-                              struct pool_ref pool, struct reply *out)
+                              struct pool_ref pool, bool of_session, struct reply *out)
 {
     const struct uses_in *u = in->in;
+    const struct field *table = of_session ? receipt_list_out_fields : uses_out_fields;
     struct list_page page;
-    struct receipts_in ask = {.pools = {&pool, 1}, .of = in->params[0], .limit = (size_t)u->limit};
-    str of = str_printf(&ctx->arena, "uses " S_FMT " " S_FMT "/" S_FMT, S_ARG(ask.of),
+    struct receipts_in ask = {.pools = {&pool, 1}, .limit = (size_t)u->limit};
+    *(of_session ? &ask.session : &ask.of) = in->params[0];
+    str of = str_printf(&ctx->arena, "%s " S_FMT " " S_FMT "/" S_FMT,
+                        of_session ? "session receipts" : "uses", S_ARG(in->params[0]),
                         S_ARG(pool.user), S_ARG(pool.space));
-    TRY(receipts_page(ctx, app, use_item_fields, &ask, of, u->cursor, &page));
-    return reply_fields(out, uses_out_fields, &page);
+    TRY(receipts_page(ctx, app, table[0].inside, &ask, of, u->cursor, &page));
+    return reply_fields(out, table, &page);
 }
 
 static HANDLER(memory_uses)
 {
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
-    return reply_uses(ctx, app, in, (struct pool_ref){in->who.pool.user, m.space}, out);
+    return reply_uses(ctx, app, in, (struct pool_ref){in->who.pool.user, m.space}, false, out);
 }
 
 static HANDLER(message_uses)
@@ -152,23 +156,15 @@ static HANDLER(message_uses)
     struct pool_ref pool;
     TRY(AUTH_FIND(ctx, app, &in->who, pool,
                   engine_message(ctx, app->engine, pool, in->params[0], 0, &around)));
-    return reply_uses(ctx, app, in, pool, out);
+    return reply_uses(ctx, app, in, pool, false, out);
 }
 
 static HANDLER(session_receipts)
 {
-    const struct uses_in *u = in->in;
     struct session session;
     struct pool_ref pool;
-    struct list_page page;
     TRY(session_at(ctx, app, in, &session, &pool));
-    struct receipts_in ask = {.pools = {&pool, 1},
-                              .session = session.id,
-                              .limit = (size_t)u->limit};
-    str of = str_printf(&ctx->arena, "session receipts " S_FMT " " S_FMT "/" S_FMT,
-                        S_ARG(session.id), S_ARG(pool.user), S_ARG(pool.space));
-    TRY(receipts_page(ctx, app, receipt_item_fields, &ask, of, u->cursor, &page));
-    return reply_fields(out, receipt_list_out_fields, &page);
+    return reply_uses(ctx, app, in, pool, true, out);
 }
 
 static const struct route routes[] = {
