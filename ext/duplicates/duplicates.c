@@ -332,7 +332,7 @@ enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_re
     struct consolidation c = {.pool = pool, .seen = clock_ms()};
     struct duplicates *v;
     size_t n, all = 0;
-    int64_t changed = 0;
+    *closed = 0;
     TRY(engine_duplicates(ctx, e, pool, &v, &n));
     for (size_t i = 0; i < n; i++)
         all += v[i].n;
@@ -343,8 +343,7 @@ enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_re
                                                      .drop = v[i].v[k].memory.id,
                                                      .metadata = v[i].first.metadata};
     if (c.n_merges)
-        TRY(store_consolidate(ctx, e->store, &c, &changed));
+        TRY(store_consolidate(ctx, e->store, &c, closed));
     *groups = (int64_t)n;
-    *closed = changed;
     return OK;
 }

@@ -177,7 +177,6 @@ static enum status add_question(struct reader *r, const struct json *j, const st
     if (!q.text.n)
         return fail(r->ctx, BAD_INPUT, "conversation " S_FMT ": " S_FMT ": has no text question",
                     S_ARG(r->c->id), S_ARG(q.id));
-    exam_make_room(a, &q, ids ? ids->source.n : 0);
     if (ids)
         add_ids(r, &q, ids);
     exam_keep_question(r->c, &q);

@@ -1,5 +1,4 @@
 /* command.c - measures recall in a temporary database, which is deleted afterwards. */
-#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -114,18 +113,7 @@ static enum status check_usage(struct ctx *ctx, const struct options *o)
     return read_ranks(ctx, o, &in);
 }
 
-/* The folder holds plain files only: a database and what SQLite keeps beside it. */
-static void remove_folder(const char *path)
-{
-    DIR *d = opendir(path);
-    for (struct dirent *e; d && (e = readdir(d));)
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(path);
-}
-
-/* In a function of its own so that the instance is closed before the caller removes its folder. */
+/* The folder is this run's own, and goes with the instance. */
 static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -142,10 +130,12 @@ static enum status measure_recall(struct ctx *ctx, const struct options *o, stru
         .has_texts = o->texts,
         .curve = o->curve,
     };
-    TRY(instance_open(ctx, o, TO_ADD, &instance));
+    enum status s = instance_open(ctx, o, TO_ADD, &instance);
+    instance.is_scratch = true;
+    TRY(s);
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
-    enum status s = m->run(ctx, o, instance.engine, &in, report);
+    s = m->run(ctx, o, instance.engine, &in, report);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return s;
@@ -180,9 +170,7 @@ static enum status run_eval(struct ctx *ctx, const struct options *o)
                     strerror(errno));
     own.settings.data = str_of(path);
     own.settings.store = S(""); /* the user's own, in PostgreSQL */
-    enum status s = measure_recall(ctx, &own, &report);
-    remove_folder(path);
-    TRY(s);
+    TRY(measure_recall(ctx, &own, &report));
     return print_report(ctx, &report);
 }
 

@@ -33,8 +33,7 @@ struct eval {
     struct ctx *ctx;
     struct engine *e;
     struct eval_report report;
-    struct exam *all;
-    size_t n;
+    struct exams all;
     FILE *dump, *gate_dump;
     struct each each;
     int64_t *took; /* µs of each question as a chat asks it */
@@ -43,7 +42,7 @@ struct eval {
 
 static struct pool_ref pool_of(const struct eval *v, size_t conversation)
 {
-    str space = v->report.in->one_pool ? S("eval") : v->all[conversation].id;
+    str space = v->report.in->one_pool ? S("eval") : v->all.v[conversation].id;
     return (struct pool_ref){S("eval"), space};
 }
 
@@ -131,7 +130,7 @@ static int64_t asked_at(const struct exam *c, const struct exam_question *q)
 static void dump_rows(struct eval *v, size_t conversation, size_t question, bool own,
                       const struct exam_question *q, const struct recall_out *found)
 {
-    const struct exam *c = &v->all[conversation];
+    const struct exam *c = &v->all.v[conversation];
     for (size_t i = 0; v->dump && i < found->n && (own || i < DUMP_OTHER); i++) {
         fprintf(v->dump, "%zu\t%zu\t%d\t%lld\t%zu\t%d\t%lld\t%d", conversation, question, own,
                 (long long)q->category, q->evidence.n, own && is_evidence(c, q, &found->v[i]),
@@ -169,7 +168,7 @@ static size_t most_results(const struct eval *v)
 static enum status rank_question(struct eval *v, size_t conversation, size_t question)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
-    const struct exam *c = &v->all[conversation];
+    const struct exam *c = &v->all.v[conversation];
     const struct exam_question *q = &c->questions[question];
     const struct recall_in in = {.pool = pool_of(v, conversation),
                                  .question = q->text,
@@ -199,18 +198,18 @@ struct spoken {
 static enum status speak_question(struct eval *v, const struct chat_question *q, struct spoken *out)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
-    const struct exam *c = &v->all[q->asker];
+    const struct exam *c = &v->all.v[q->asker];
     const struct recall_in in = {.pool = pool_of(v, q->pool),
                                  .question = q->text,
                                  .asked = q->pool == q->asker
                                               ? asked_at(c, &c->questions[q->question])
-                                              : v->all[q->pool].until,
+                                              : v->all.v[q->pool].until,
                                  .gate = true,
                                  .limit = v->dump ? DUMP_OTHER : 0,
                                  .only.turns = true};
     struct recall_out found;
     TRY(ctx_pass(v->ctx, &ctx, engine_recall(&ctx, v->e, &in, &found)));
-    if (q->pool == (q->asker + 1) % v->n && q->pool != q->asker) /* one is enough */
+    if (q->pool == (q->asker + 1) % v->all.n && q->pool != q->asker) /* one is enough */
         dump_rows(v, q->asker, q->question, false, &c->questions[q->question], &found);
     dump_gate(v, q, &found);
     *out = (struct spoken){.probability = found.probability,
@@ -256,7 +255,7 @@ static void count_other(struct eval_report *r, const struct spoken *s, bool is_r
 static enum status ask_own(struct eval *v, size_t c, size_t question)
 {
     struct spoken s;
-    const struct chat_question q = {c, question, c, false, v->all[c].questions[question].text};
+    const struct chat_question q = {c, question, c, false, v->all.v[c].questions[question].text};
     TRY(speak_question(v, &q, &s));
     count_own(&v->report, &s);
     v->took[v->n_took++] = s.took_us;
@@ -272,7 +271,7 @@ static enum status ask_own(struct eval *v, size_t c, size_t question)
 static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is_counted)
 {
     struct spoken s;
-    const struct exam *from = &v->all[q.asker], *to = &v->all[q.pool];
+    const struct exam *from = &v->all.v[q.asker], *to = &v->all.v[q.pool];
     TRY(speak_question(v, &q, &s));
     if (is_counted) {
         count_other(&v->report, &s, false);
@@ -295,12 +294,12 @@ static enum status load_turns(struct eval *v)
 {
     struct import_report in = {0};
     int64_t began = clock_mono_us();
-    for (size_t i = 0; i < v->n && !v->report.in->is_loaded; i++)
-        TRY(ingest_conversation(v->ctx, v->e, pool_of(v, i), &v->all[i], false, &in));
+    for (size_t i = 0; i < v->all.n && !v->report.in->is_loaded; i++)
+        TRY(ingest_conversation(v->ctx, v->e, pool_of(v, i), &v->all.v[i], false, &in));
     TRY(store_flush(v->ctx, v->e->store));
     v->report.ingest_seconds = (double)(clock_mono_us() - began) / 1e6;
     v->report.turns = in.messages;
-    v->report.conversations = (int64_t)v->n;
+    v->report.conversations = (int64_t)v->all.n;
     return OK;
 }
 
@@ -309,23 +308,24 @@ static enum status load_turns(struct eval *v)
 static enum status ask_all(struct eval *v)
 {
     size_t questions = 0, others = v->report.in->one_pool ? 0 : v->dump ? DUMP_POOLS : 1;
-    for (size_t c = 0; c < v->n; c++)
-        questions += v->all[c].n_questions;
+    for (size_t c = 0; c < v->all.n; c++)
+        questions += v->all.v[c].n_questions;
     v->took = NEW_N(&v->ctx->arena, int64_t, questions + 1);
-    for (size_t c = 0; c < v->n; c++) {
-        v->report.left_out += (int64_t)v->all[c].left_out;
-        for (size_t q = 0; q < v->all[c].n_questions; q++) {
-            const struct exam_question *asked = &v->all[c].questions[q];
+    for (size_t c = 0; c < v->all.n; c++) {
+        v->report.left_out += (int64_t)v->all.v[c].left_out;
+        for (size_t q = 0; q < v->all.v[c].n_questions; q++) {
+            const struct exam_question *asked = &v->all.v[c].questions[q];
             if (!gold_of(asked, v->report.in->by_session)) {
                 v->report.left_out++;
                 continue;
             }
-            each_begin(&v->each, &v->all[c], asked);
+            each_begin(&v->each, &v->all.v[c], asked);
             TRY(ask_own(v, c, q));
             TRY(rank_question(v, c, q));
-            for (size_t i = 1; i < v->n && i <= others; i++)
+            for (size_t i = 1; i < v->all.n && i <= others; i++)
                 TRY(ask_elsewhere(v,
-                                  (struct chat_question){c, q, (c + i) % v->n, false, asked->text},
+                                  (struct chat_question){c, q, (c + i) % v->all.n, false,
+                                                         asked->text},
                                   i == 1));
             each_end(&v->each);
         }
@@ -376,7 +376,7 @@ static enum status measure_all(struct eval *v, bool as_json, struct buf *out)
     TRY(load_turns(v));
     TRY(eval_embed(v->ctx, v->e, &v->report));
     if (in->follow_ups)
-        return eval_follow_ups(v->ctx, v->e, v->all, v->n, as_json, out);
+        return eval_follow_ups(v->ctx, v->e, v->all.v, v->all.n, as_json, out);
     for (size_t i = 0; i < EVAL_LEVELS; i++)
         v->report.silence[i].least = levels[i];
     v->report.as_set.least = v->e->settings->gate_threshold;
@@ -399,10 +399,7 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
     assert(how.n_k <= EVAL_K_MAX);
     CLEANUP(unmap_file) struct mapped file = {S("")};
     CLEANUP(close_files) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
-    struct exams exams;
-    TRY(eval_begin(ctx, e, in, &file, &exams));
-    v.all = exams.v;
-    v.n = exams.n;
+    TRY(eval_begin(ctx, e, in, &file, &v.all));
     TRY(open_dump(&v, in->dump));
     TRY(each_open(ctx, in, "ranking", &v.each));
     return measure_all(&v, as_json, out);

@@ -60,13 +60,11 @@ static enum status read_line(struct ctx *ctx, str text, struct line *out)
 
 static enum status read_lines(struct reader *r, str text)
 {
-    size_t most = 1;
+    size_t room = 0;
     int64_t no = 0;
-    for (size_t i = 0; i < text.n; i++)
-        most += text.p[i] == '\n';
-    r->v = NEW_N(&r->ctx->arena, struct line, most);
-    for (str rest = text, line; next_line(&rest, &no, &line); r->n++) {
-        struct line *l = &r->v[r->n];
+    for (str rest = text, line; next_line(&rest, &no, &line);) {
+        struct line *l = &ARENA_ADD(&r->ctx->arena, r->v, r->n, room);
+        *l = (struct line){0};
         enum status s = read_line(r->ctx, line, l);
         if (s != OK)
             return fail_at_line(r->ctx, no, s);
@@ -140,7 +138,6 @@ static enum status add_question(struct reader *r, struct exams *all, const struc
         .category = 1,
         .asked = l->asked,
     };
-    exam_make_room(&r->ctx->arena, &q, l->evidence.n);
     for (size_t i = 0; i < l->evidence.n; i++) {
         size_t before = q.evidence.n;
         exam_add_evidence(&r->ctx->arena, c, &q, l->evidence.v[i]);

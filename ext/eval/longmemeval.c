@@ -58,10 +58,11 @@ static enum status add_session(struct ctx *ctx, struct exam *c, struct exam_ques
                              .origin = ORIGIN_IMPORT,
                              .created = when};
         if (json_is_true(json_get(t, "has_answer")))
-            q->evidence.v[q->evidence.n++] = s->messages[s->n - 1].ref;
+            ARENA_ADD(&ctx->arena, q->evidence.v, q->evidence.n, q->evidence_room) =
+                s->messages[s->n - 1].ref;
     }
     if (is_answer)
-        exam_add_session(q, s->id);
+        exam_add_session(&ctx->arena, q, s->id);
     return OK;
 }
 
@@ -70,14 +71,10 @@ static enum status read_history(struct ctx *ctx, const struct json *row, struct 
 {
     const struct json *all = json_get(row, "haystack_sessions"), *ids, *dates;
     const struct json *answers = json_get(row, "answer_session_ids");
-    size_t turns = 0;
     if (!all || all->type != JSON_ARRAY)
         return fail(ctx, BAD_INPUT, S_FMT ": haystack_sessions must be a list", S_ARG(c->id));
     TRY(list_of(ctx, c, row, "haystack_session_ids", all->n, &ids));
     TRY(list_of(ctx, c, row, "haystack_dates", all->n, &dates));
-    for (const struct json *s = all->first; s; s = s->next)
-        turns += s->n + 1;
-    exam_make_room(&ctx->arena, q, turns);
     c->sessions = NEW_N(&ctx->arena, struct exam_session, all->n + 1);
     const struct json *id = ids->first, *date = dates->first;
     for (const struct json *s = all->first; s; s = s->next, id = id->next, date = date->next) {

@@ -78,30 +78,23 @@ bool exam_date(str s, int64_t *out)
 
 /* --- questions --- */
 
-void exam_make_room(struct arena *a, struct exam_question *q, size_t n)
+void exam_add_session(struct arena *a, struct exam_question *q, str session)
 {
-    q->evidence.v = NEW_N(a, str, n + 1);
-    q->sessions.v = NEW_N(a, str, n + 1);
-}
-
-void exam_add_session(struct exam_question *q, str session)
-{
-    assert(q->sessions.v && session.n);
+    assert(session.n);
     if (!strs_have(&q->sessions, session))
-        q->sessions.v[q->sessions.n++] = session;
+        ARENA_ADD(a, q->sessions.v, q->sessions.n, q->sessions_room) = session;
 }
 
 /* Evidence that names no message of the file cannot be found by anybody. */
 void exam_add_evidence(struct arena *a, const struct exam *c, struct exam_question *q, str ref)
 {
-    assert(q->evidence.v);
     for (size_t s = 0; s < c->n_sessions; s++)
         for (size_t i = 0; i < c->sessions[s].n; i++) {
             if (!str_eq(c->sessions[s].messages[i].ref, ref))
                 continue;
             if (!strs_have(&q->evidence, ref))
-                q->evidence.v[q->evidence.n++] = str_dup(a, ref);
-            exam_add_session(q, c->sessions[s].id);
+                ARENA_ADD(a, q->evidence.v, q->evidence.n, q->evidence_room) = str_dup(a, ref);
+            exam_add_session(a, q, c->sessions[s].id);
             return;
         }
 }

@@ -20,6 +20,7 @@ struct exam_question {
     int64_t asked;        /* unix ms; 0: when the conversation ends */
     struct strs evidence; /* refs of messages ("D1:3"), each once, only those of the conversation */
     struct strs sessions; /* ids of the sessions that answer it, likewise */
+    size_t evidence_room, sessions_room; /* of both, for ARENA_ADD */
 };
 
 struct exam {
@@ -42,13 +43,10 @@ struct exams {
  * "2023/04/10 (Mon) 23:07", "March-15-2024". False for another form, or a day that is none. */
 bool exam_date(str s, int64_t *out);
 
-/* Adds the message with that ref to the evidence, and its session; nothing when no message has it.
- * There must be room for it. */
+/* Adds the message with that ref to the evidence, and its session. No message has it: nothing. */
 void exam_add_evidence(struct arena *a, const struct exam *c, struct exam_question *q, str ref);
-/* Adds a session's id, unless it is there. There must be room for it. */
-void exam_add_session(struct exam_question *q, str session);
-/* Room for so many of both. */
-void exam_make_room(struct arena *a, struct exam_question *q, size_t n);
+/* Adds a session's id, unless it is there. */
+void exam_add_session(struct arena *a, struct exam_question *q, str session);
 /* Keeps the question when it has evidence, else counts it as left out. There must be room. */
 void exam_keep_question(struct exam *c, const struct exam_question *q);
 

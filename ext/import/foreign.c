@@ -20,7 +20,7 @@ static enum status check_size(struct foreign *f, const char *field, str text, si
 
 enum status foreign_skip(struct foreign *f)
 {
-    f->run->report->skipped++;
+    f->run->im.report->skipped++;
     return OK;
 }
 
@@ -37,10 +37,10 @@ str foreign_session_id(const struct foreign *f, str id)
 void import_progress(struct import_run *run, int64_t done)
 {
     int64_t now = run->done + done;
-    if (!run->in->progress || (now - run->told < PROGRESS_STEP && now < run->all))
+    if (!run->im.in->progress || (now - run->told < PROGRESS_STEP && now < run->all))
         return;
     run->told = now;
-    run->in->progress(now, run->all);
+    run->im.in->progress(now, run->all);
 }
 
 /* --- sessions --- */
@@ -53,12 +53,11 @@ static enum status open_session(struct import_run *run, const struct session *s)
         return OK;
     TRY(importer_write(&run->im));
     run->im.session = (struct session){.id = S("")};
-    arena_reset(&run->session.arena);
-    kept.id = str_dup(&run->session.arena, s->id);
-    kept.title = str_dup(&run->session.arena, s->title);
-    kept.title = secrets_kept(run->e, &run->session.arena, kept.title);
+    arena_reset(&run->session);
+    kept.id = str_dup(&run->session, s->id);
+    kept.title = secrets_kept(run->im.e, &run->session, str_dup(&run->session, s->title));
     kept.metadata =
-        secrets_kept_json(run->e, &run->session.arena, str_dup(&run->session.arena, s->metadata));
+        secrets_kept_json(run->im.e, &run->session, str_dup(&run->session, s->metadata));
     return importer_session(&run->im, &kept);
 }
 
@@ -72,7 +71,7 @@ enum status foreign_session(struct foreign *f, const struct session *session,
     for (size_t i = 0; i < n; i++)
         TRY(check_size(f, "id", v[i].ref, ID_MAX));
     TRY(open_session(run, session));
-    run->im.now = session->created ? session->created : f->modified ? f->modified : run->now;
+    run->im.now = session->created ? session->created : f->modified;
     for (size_t i = 0; i < n; i++) {
         struct message m = message_copy(&run->im.work.arena, &v[i]);
         m.origin = ORIGIN_IMPORT;
@@ -133,17 +132,16 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     struct arena *a = &f->ctx->arena;
     const struct import_run *run = f->run;
     bool has_time = m->created > 0;
-    int64_t now = f->modified ? f->modified : run->now;
     m->content = str_trim(m->content);
     TRY(check_size(f, "content", m->content, CONTENT_MAX));
     TRY(check_size(f, "category", m->category, CATEGORY_MAX));
     m->metadata = metadata_of(f, m);
-    secrets_leave(run->e, a, m);
+    secrets_leave(run->im.e, a, m);
     TRY(check_size(f, "metadata", m->metadata, METADATA_MAX));
     m->id = id_for(f, m);
     m->origin = ORIGIN_IMPORT;
-    m->updated = m->updated ? m->updated : has_time ? m->created : now;
-    m->created = has_time ? m->created : now;
+    m->updated = m->updated ? m->updated : has_time ? m->created : f->modified;
+    m->created = has_time ? m->created : f->modified;
     m->updated = m->updated > m->created ? m->updated : m->created;
     m->last_used = m->updated;
     m->importance = m->salience = importance_by_rule(a, m);
@@ -153,17 +151,17 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
 
 enum status import_write_memories(struct import_run *run)
 {
-    struct bundle b = {.pool = run->in->pool,
+    struct bundle b = {.pool = run->im.in->pool,
                        .memories = run->memories,
                        .n_memories = run->n_memories,
                        .rule = PUT_IMPORT};
     enum status s = OK;
-    if (run->n_memories && !run->in->dry_run)
-        s = engine_check_quota(&run->batch, run->e, b.pool,
+    if (run->n_memories && !run->im.in->dry_run)
+        s = engine_check_quota(&run->batch, run->im.e, b.pool,
                                (struct quota){.memories = (int64_t)run->n_new,
                                               .bytes = run->n_new ? (int64_t)run->bytes : 0});
-    if (s == OK && run->n_memories && !run->in->dry_run)
-        s = store_write(&run->batch, run->e->store, &b);
+    if (s == OK && run->n_memories && !run->im.in->dry_run)
+        s = store_write(&run->batch, run->im.e->store, &b);
     s = importer_pass(&run->record, &run->batch, s);
     run->memories = NULL;
     run->n_memories = run->n_new = run->bytes = 0;
@@ -176,7 +174,7 @@ enum status import_write_memories(struct import_run *run)
 enum status foreign_memory(struct foreign *f, const struct memory *given)
 {
     struct import_run *run = f->run;
-    struct import_report *r = run->report;
+    struct import_report *r = run->im.report;
     struct memory m = *given, there;
     bool is_erased;
     TRY(complete_memory(f, &m));
@@ -186,11 +184,11 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     if (!seen_add(&run->seen, hash64(&m.id, 1)))
         return OK;
     const struct erased_ask ask = {.memory = &m, .created = given->created};
-    TRY(import_erased(f->ctx, run->e, run->in->pool, &ask, 1, run->in->again && !run->in->dry_run,
-                      &is_erased, &r->erased));
+    TRY(import_erased(f->ctx, run->im.e, run->im.in->pool, run->im.in, &ask, 1, &is_erased,
+                      &r->erased));
     if (is_erased)
         return OK;
-    enum status s = store_memory(f->ctx, run->e->store, run->in->pool, m.id, &there);
+    enum status s = store_memory(f->ctx, run->im.e->store, run->im.in->pool, m.id, &there);
     bool is_new = s == NOT_FOUND;
     TRY(soft_or(f->ctx, s, NOT_FOUND));
     if (!is_new &&

@@ -12,7 +12,7 @@ struct foreign {
     const char *format; /* "chatgpt" */
     str path;           /* of the file inside what is imported: "notes/tea.md" */
     str text;           /* the whole file */
-    int64_t modified;   /* the file, unix ms; 0: not known */
+    int64_t modified;   /* the file, unix ms; where that is not known, now */
     struct {
         str session; /* of lines that do not name theirs; on the heap of the run */
         bool is_left_out;

@@ -16,17 +16,16 @@ enum { BUNDLE_MAX = 2000 };
  * transaction, so an import that was cut can be run again.
  */
 enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
-                           struct pool_ref pool, bool extract, struct import_report *report)
+                           const struct import_in *in, struct import_report *report)
 {
     *im = (struct importer){.ctx = ctx,
                             .work = ctx_child(ctx, 0),
                             .e = e,
-                            .pool = pool,
-                            .extract = extract,
+                            .in = in,
                             .session = {.id = S("")},
                             .now = clock_ms(),
                             .report = report};
-    return tombstones_load(ctx, e, pool, &im->bars);
+    return tombstones_load(ctx, e, in->pool, &im->bars);
 }
 
 void importer_end(struct importer *im)
@@ -59,17 +58,17 @@ static str id_for(struct importer *im, const struct message *m, int64_t created)
     const str turn[] = {m->session, m->role, m->text};
     int64_t same = m->ref.n ? 0 : seen_before(&im->seen.turns, hash64(turn, 3));
     struct arena *a = &im->work.arena;
+    struct pool_ref pool = im->in->pool;
     str said = str_printf(a, "%lld %lld", (long long)created, (long long)same);
-    return m->ref.n ? ID_OF(a, im->pool.user, im->pool.space, m->session, m->ref)
-                    : ID_OF(a, im->pool.user, im->pool.space, m->session, m->role, m->speaker,
-                            m->text, said);
+    return m->ref.n
+               ? ID_OF(a, pool.user, pool.space, m->session, m->ref)
+               : ID_OF(a, pool.user, pool.space, m->session, m->role, m->speaker, m->text, said);
 }
 
 /* Whether it was erased here, and stays so. */
 static enum status stays_erased(struct importer *im, const struct erased_ask *ask, bool *out)
 {
-    return import_erased(&im->work, im->e, im->pool, ask, 1, im->again && !im->dry_run, out,
-                         &im->report->erased);
+    return import_erased(&im->work, im->e, im->in->pool, im->in, ask, 1, out, &im->report->erased);
 }
 
 /* Facts of an import are as old as their messages, so that they do not replace newer ones. */
@@ -105,7 +104,7 @@ static str title_of(const struct importer *im)
 static enum status queue_bundle(struct importer *im)
 {
     struct bundle b = {
-        .pool = im->pool,
+        .pool = im->in->pool,
         .session = im->session,
         .messages = im->messages,
         .n_messages = im->n,
@@ -118,7 +117,7 @@ static enum status queue_bundle(struct importer *im)
     b.session.created = b.session.created ? b.session.created : im->messages[0].created;
     forget_requests_leave(S(""), im->messages, im->n);
     if (im->once)
-        TRY(engine_check_quota(work, im->e, im->pool,
+        TRY(engine_check_quota(work, im->e, b.pool,
                                (struct quota){.memories = (int64_t)im->n_memories,
                                               .messages = (int64_t)im->n_new,
                                               .bytes = quota_bytes(b.messages, b.n_messages,
@@ -136,7 +135,7 @@ enum status importer_write(struct importer *im)
     if (!im->n)
         return OK;
     assert(im->n <= BUNDLE_MAX && im->session.id.n);
-    bool is_written = !im->dry_run && (!im->once || im->n_new);
+    bool is_written = !im->in->dry_run && (!im->once || im->n_new);
     enum status s = is_written ? pass_failure(im, queue_bundle(im)) : OK;
     if (s == OK) {
         im->report->messages += (int64_t)im->n;
@@ -162,9 +161,9 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     *is_new = true;
     if (!im->once && (created || !im->bars.n))
         return OK;
-    enum status s = store_message(&im->work, im->e->store, im->pool, m->id, &kept);
+    enum status s = store_message(&im->work, im->e->store, im->in->pool, m->id, &kept);
     /* A dry run finds nothing of itself in the store. */
-    *is_new = s == NOT_FOUND && (!im->dry_run || seen_add(&im->seen.ids, hash64(&m->id, 1)));
+    *is_new = s == NOT_FOUND && (!im->in->dry_run || seen_add(&im->seen.ids, hash64(&m->id, 1)));
     if (s == OK && !created)
         m->created = kept.created;
     TRY(pass_failure(im, soft_or(&im->work, s, NOT_FOUND)));
@@ -185,9 +184,9 @@ enum status importer_session(struct importer *im, const struct session *session)
     if (!im->once)
         return OK;
     bool is_first = seen_add(&im->seen.ids, hash64(&im->session.id, 1));
-    if (!is_first && !im->dry_run)
+    if (!is_first && !im->in->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
-    enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
+    enum status s = store_session(&im->work, im->e->store, im->in->pool, im->session.id, &there);
     im->seen.is_new = s == NOT_FOUND && is_first;
     return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
 }
@@ -195,7 +194,7 @@ enum status importer_session(struct importer *im, const struct session *session)
 enum status importer_message(struct importer *im, const struct message *said)
 {
     bool is_new, is_erased;
-    assert(im->n < BUNDLE_MAX && im->pool.user.n && im->session.id.n);
+    assert(im->n < BUNDLE_MAX && im->in->pool.user.n && im->session.id.n);
     if (!str_trim(said->text).n) {
         im->report->skipped++;
         return OK;
@@ -219,7 +218,7 @@ enum status importer_message(struct importer *im, const struct message *said)
     TRY(date_known(im, m, said->created, &is_new));
     im->n++;
     im->n_new += is_new;
-    if (im->extract && is_new && str_is(m->role, "user"))
+    if (im->in->extract && is_new && str_is(m->role, "user"))
         TRY(pass_failure(im, extract_from(im, m)));
     return im->n == BUNDLE_MAX ? importer_write(im) : OK;
 }
@@ -227,9 +226,10 @@ enum status importer_message(struct importer *im, const struct message *said)
 /* --- rows that may come in --- */
 
 enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                          const struct erased_ask *v, size_t n, bool again, bool *out,
-                          int64_t *erased)
+                          const struct import_in *in, const struct erased_ask *v, size_t n,
+                          bool *out, int64_t *erased)
 {
+    bool again = in->again && !in->dry_run;
     struct erased_ask *back = NEW_N(&ctx->arena, struct erased_ask, n + 1);
     size_t n_back = 0;
     TRY(store_was_erased(ctx, e->store, pool, v, n, out));
@@ -242,8 +242,8 @@ enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref poo
     return again ? store_bring_again(ctx, e->store, pool, back, n_back) : OK;
 }
 
-enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                         const struct memory *v, size_t n)
+static enum status check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               const struct memory *v, size_t n)
 {
     struct quota more = {0};
     for (size_t i = 0; i < n; i++) {
@@ -254,4 +254,12 @@ enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool
         more.bytes += quota_bytes(NULL, 0, &v[i], 1) - quota_bytes(NULL, 0, &there, 1);
     }
     return engine_check_quota(ctx, e, pool, more);
+}
+
+enum status import_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            struct memory *v, size_t n, struct bundle *out)
+{
+    *out = (struct bundle){.pool = pool, .memories = v, .n_memories = n, .rule = PUT_IMPORT};
+    TRY(check_quota(ctx, e, pool, v, n));
+    return store_write(ctx, e->store, out);
 }

@@ -15,11 +15,8 @@ struct importer {
     struct ctx *ctx;
     struct ctx work;
     struct engine *e;
-    struct pool_ref pool;
-    bool extract; /* facts from the user's words */
+    const struct import_in *in; /* without once its pool and extract alone count */
     bool once;
-    bool dry_run; /* with once: nothing is written */
-    bool again;   /* what was erased here comes back */
     struct importer_seen {
         struct seen ids;   /* with once: of sessions; with dry_run, of messages, too */
         struct seen turns; /* of the file, without ids of their own */
@@ -38,8 +35,7 @@ struct importer {
 
 /* Bars are read here: what was forgotten before the import is not learnt again from it. */
 MUST_USE enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *e,
-                                    struct pool_ref pool, bool extract,
-                                    struct import_report *report);
+                                    const struct import_in *in, struct import_report *report);
 void importer_end(struct importer *im);
 
 /* Writes the bundle before it, and begins one of the session, whose texts the caller keeps. */
@@ -54,26 +50,25 @@ enum status importer_pass(struct ctx *to, struct ctx *from, enum status s);
 
 /* --- rows that may come in: not erased here, and within the quota --- */
 
-/* Which rows were erased here, out[i]: they are left out. With again none is, and those that were
- * erased count so no more. Adds to *erased. */
+/* Which rows were erased here, out[i]: they are left out. With in->again none is, and but for a dry
+ * run those that were erased count so no more. Adds to *erased. */
 MUST_USE enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                   const struct erased_ask *v, size_t n, bool again, bool *out,
-                                   int64_t *erased);
-/* FORBIDDEN as engine_check_quota of those that are not there, and of what others have more. */
-MUST_USE enum status import_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                  const struct memory *v, size_t n);
+                                   const struct import_in *in, const struct erased_ask *v, size_t n,
+                                   bool *out, int64_t *erased);
+/* Writes memories in one transaction, which updates what an earlier import wrote; *out tells how
+ * many were added and replaced. FORBIDDEN as engine_check_quota of those that are not there, and of
+ * what others have more. */
+MUST_USE enum status import_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     struct memory *v, size_t n, struct bundle *out);
 
 /* --- one import of files: what its readers give goes through it into the store --- */
 
 struct import_run {
-    struct ctx *ctx;    /* the caller's */
-    struct ctx record;  /* of the record; failures of readers, too */
-    struct ctx session; /* texts of the session that is open */
-    struct ctx batch;   /* memories that wait to be written */
-    struct engine *e;
-    const struct import_in *in;
-    struct import_report *report;
-    struct importer im;
+    struct ctx *ctx;      /* the caller's */
+    struct ctx record;    /* of the record; failures of readers, too */
+    struct arena session; /* texts of the session that is open */
+    struct ctx batch;     /* memories that wait to be written */
+    struct importer im;   /* its ctx is record */
     struct memory *memories;
     size_t n_memories, n_new, bytes;
     int64_t now;

@@ -31,7 +31,8 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
                                 const struct exam *c, bool extract, struct import_report *out)
 {
     CLEANUP(importer_end) struct importer im = {0};
-    TRY(importer_begin(&im, ctx, e, pool, extract, out));
+    const struct import_in in = {.pool = pool, .extract = extract};
+    TRY(importer_begin(&im, ctx, e, &in, out));
     return ingest_sessions(&im, c);
 }
 
@@ -90,8 +91,7 @@ enum status fail_at_line(struct ctx *ctx, int64_t no, enum status s)
 
 /* A bad line ends the import; what was read before it is written, and the same file may be given
  * again. */
-static enum status ingest_lines(struct importer *im, str text,
-                                void (*progress)(int64_t done, int64_t all))
+static enum status ingest_lines(struct importer *im, str text)
 {
     int64_t no = 0, told = 0, all = (int64_t)text.n;
     for (str rest = text, line; next_line(&rest, &no, &line);) {
@@ -102,8 +102,8 @@ static enum status ingest_lines(struct importer *im, str text,
             TRY(importer_write(im));
             return s;
         }
-        if (progress && (done - told >= PROGRESS_EVERY || !rest.n)) {
-            progress(done, all);
+        if (im->in->progress && (done - told >= PROGRESS_EVERY || !rest.n)) {
+            im->in->progress(done, all);
             told = done;
         }
     }
@@ -117,13 +117,14 @@ enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref poo
 {
     CLEANUP(unmap_file) struct mapped file = {S("")};
     CLEANUP(importer_end) struct importer im = {0};
+    const struct import_in in = {.pool = pool, .extract = extract, .progress = progress};
     *out = (struct import_report){0};
-    TRY(importer_begin(&im, ctx, e, pool, extract, out));
+    TRY(importer_begin(&im, ctx, e, &in, out));
     TRY(map_file(ctx, path, &file));
     str text = import_without_mark(file.text);
     struct exams locomo = {0};
     bool is_locomo = str_starts(str_trim(text), S("["));
-    enum status s = is_locomo ? locomo_read(ctx, text, &locomo) : ingest_lines(&im, text, progress);
+    enum status s = is_locomo ? locomo_read(ctx, text, &locomo) : ingest_lines(&im, text);
     for (size_t i = 0; s == OK && i < locomo.n; i++)
         s = ingest_sessions(&im, &locomo.v[i]);
     enum status flushed = store_flush(ctx, e->store);

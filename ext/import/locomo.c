@@ -105,10 +105,6 @@ static enum status read_sessions(struct ctx *ctx, const struct json *conversatio
 static void read_evidence(struct ctx *ctx, const struct exam *c, const struct json *refs,
                           struct exam_question *q)
 {
-    size_t most = 0;
-    for (const struct json *r = refs ? refs->first : NULL; r; r = r->next)
-        most += json_string(r).n / 2 + 1;
-    exam_make_room(&ctx->arena, q, most);
     for (const struct json *r = refs ? refs->first : NULL; r; r = r->next)
         for (str rest = json_string(r); rest.n;) {
             str ref = str_cut(&rest, ' ');
@@ -151,13 +147,13 @@ enum status locomo_read(struct ctx *ctx, str text, struct exams *out)
     TRY(json_parse(ctx, text, &all));
     if (all->type != JSON_ARRAY)
         return fail(ctx, BAD_INPUT, "must be LoCoMo's array of conversations");
-    struct exams read = {.v = NEW_N(&ctx->arena, struct exam, all->n + 1)};
+    *out = (struct exams){.v = NEW_N(&ctx->arena, struct exam, all->n + 1)};
     for (const struct json *j = all->first; j; j = j->next) {
         const struct json *conversation = json_get(j, "conversation");
-        struct exam *c = &read.v[read.n++];
+        struct exam *c = &out->v[out->n++];
         c->id = json_string(json_get(j, "sample_id"));
         if (!conversation || !c->id.n)
-            return fail(ctx, BAD_INPUT, "element %zu has no conversation or no sample_id", read.n);
+            return fail(ctx, BAD_INPUT, "element %zu has no conversation or no sample_id", out->n);
         c->speakers[0] = json_string(json_get(conversation, "speaker_a"));
         c->speakers[1] = json_string(json_get(conversation, "speaker_b"));
         TRY(read_sessions(ctx, conversation, c));
@@ -166,6 +162,5 @@ enum status locomo_read(struct ctx *ctx, str text, struct exams *out)
                 c->speakers[i] = S("");
         read_questions(ctx, json_get(j, "qa"), c);
     }
-    *out = read;
     return OK;
 }

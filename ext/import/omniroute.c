@@ -13,13 +13,12 @@ struct gathering {
     struct ctx *ctx;
     struct ctx *work; /* of the group that is being filled */
     struct engine *e;
-    str user, space, path;
+    struct import_in in; /* with space "" each owner has a space of its own */
+    str path;
     str owner; /* of the group; report.owners: there is one */
     struct memory *memories;
     size_t n, bytes;
     int64_t now;
-    bool again;
-    void (*progress)(int64_t done, int64_t all);
     struct omniroute_report report;
 };
 
@@ -33,7 +32,7 @@ static enum status leave_erased(struct gathering *im, struct pool_ref pool)
         const struct memory *m = &im->memories[i];
         v[i] = (struct erased_ask){.memory = m, .created = m->created < im->now ? m->created : 0};
     }
-    TRY(import_erased(im->work, im->e, pool, v, im->n, im->again, is_erased, &im->report.erased));
+    TRY(import_erased(im->work, im->e, pool, &im->in, v, im->n, is_erased, &im->report.erased));
     for (size_t i = 0; i < im->n; i++)
         if (!is_erased[i])
             im->memories[kept++] = im->memories[i];
@@ -48,22 +47,18 @@ static enum status owner_failed(struct gathering *im, enum status s, const char 
                 S_ARG(im->owner));
 }
 
-/* One owner's memories in one transaction; PUT_IMPORT updates what an earlier import wrote. */
+/* One owner's memories in one transaction. */
 static enum status write_group(struct gathering *im)
 {
     if (!im->n)
         return OK;
-    str space = im->space.n ? im->space : im->owner.n ? im->owner : S(DEFAULT_SPACE);
-    const struct pool_ref pool = {im->user, space};
+    struct pool_ref pool = im->in.pool;
+    struct bundle b = {0};
+    if (!pool.space.n)
+        pool.space = im->owner.n ? im->owner : S(DEFAULT_SPACE);
     enum status s = leave_erased(im, pool);
-    struct bundle b = {.pool = pool,
-                       .memories = im->memories,
-                       .n_memories = im->n,
-                       .rule = PUT_IMPORT};
     if (s == OK)
-        s = import_quota(im->work, im->e, pool, im->memories, im->n);
-    if (s == OK)
-        s = store_write(im->work, im->e->store, &b);
+        s = import_memories(im->work, im->e, pool, im->memories, im->n, &b);
     if (s != OK)
         return owner_failed(im, s, im->work->why);
     im->report.memories += (int64_t)b.added;
@@ -80,7 +75,7 @@ static enum status begin_owner(struct gathering *im, str owner)
     TRY(write_group(im));
     im->owner = str_dup(&im->ctx->arena, owner);
     im->report.owners++;
-    if (im->space.n || (owner.n <= SPACE_NAME_MAX && !str_is(owner, SPACE_ALL)))
+    if (im->in.pool.space.n || (owner.n <= SPACE_NAME_MAX && !str_is(owner, SPACE_ALL)))
         return OK;
     return owner_failed(im, BAD_INPUT, "a key is not the name of a space; use --space NAME");
 }
@@ -126,8 +121,8 @@ static enum status take_row(UNUSED struct ctx *ctx, void *own, const struct omni
         im->report.skipped++;
     if (im->n == GROUP_MAX || im->bytes > GROUP_BYTES_MAX || done == all)
         TRY(write_group(im));
-    if (im->progress)
-        im->progress(done, all);
+    if (im->in.progress)
+        im->in.progress(done, all);
     return OK;
 }
 
@@ -141,12 +136,9 @@ enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user,
     struct gathering im = {.ctx = ctx,
                            .work = &work,
                            .e = e,
-                           .user = user,
-                           .space = space,
+                           .in = {.pool = {user, space}, .again = again, .progress = progress},
                            .path = path,
-                           .now = clock_ms(),
-                           .again = again,
-                           .progress = progress};
+                           .now = clock_ms()};
     TRY(omniroute_db_read(ctx, path, take_row, &im));
     TRY(write_group(&im));
     *out = im.report;

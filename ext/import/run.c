@@ -22,7 +22,7 @@ static void begin_record(struct import_run *run)
 /* Counts a broken record with the failure of run->record, and clears it. no 0: the whole file. */
 static void note_broken(struct import_run *run, str path, const char *what, int64_t no)
 {
-    struct import_report *r = run->report;
+    struct import_report *r = run->im.report;
     struct arena *a = &run->ctx->arena;
     struct ctx *from = &run->record;
     r->broken++;
@@ -68,7 +68,7 @@ static enum status one_record(struct import_run *run, const struct import_format
 {
     const char *what = row->shape == RECORDS_LINES ? "line" : "record";
     begin_record(run);
-    run->report->records++;
+    run->im.report->records++;
     enum status s = read_record(run, row, f, source);
     TRY(judge_record(run, f, s, what, no));
     import_progress(run, source.p + source.n - f->text.p);
@@ -101,7 +101,7 @@ static enum status read_text(struct import_run *run, const struct import_format 
     begin_record(run);
     if (row->is_copy)
         return row->read_text(f, f->text);
-    run->report->records++;
+    run->im.report->records++;
     return judge_record(run, f, read_record(run, row, f, f->text), "record", 0);
 }
 
@@ -113,12 +113,13 @@ static enum status read_file(struct import_run *run, const struct import_format 
                         .format = row->name,
                         .path = file->name,
                         .text = text,
-                        .modified = file->modified};
-    str before = run->report->format;
+                        .modified = file->modified ? file->modified : run->now};
+    str before = run->im.report->format;
     int64_t no = 0;
     seen_free(&run->im.seen.turns);
-    run->report->files++;
-    run->report->format = before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
+    run->im.report->files++;
+    run->im.report->format =
+        before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
     if (row->read_text)
         return read_text(run, row, &f);
     switch (row->shape) {
@@ -140,21 +141,13 @@ static enum status begin_run(struct import_run *run, struct ctx *ctx, struct eng
 {
     *out = (struct import_report){.dry_run = in->dry_run};
     out->problems.v = NEW_N(&ctx->arena, str, IMPORT_PROBLEMS_MAX);
-    *run = (struct import_run){.ctx = ctx,
-                               .record = ctx_child(ctx, 0),
-                               .session = ctx_child(ctx, 0),
-                               .batch = ctx_child(ctx, 0),
-                               .e = e,
-                               .in = in,
-                               .report = out};
+    *run = (struct import_run){.ctx = ctx, .record = ctx_child(ctx, 0), .batch = ctx_child(ctx, 0)};
     if (in->format.n && name_index(import_formats, in->format, -1) < 0)
         return fail_field(ctx, "format", "is not a known format: " S_FMT, S_ARG(in->format));
-    TRY(importer_begin(&run->im, ctx, e, in->pool, in->extract, out));
+    TRY(importer_begin(&run->im, ctx, e, in, out));
     run->now = run->im.now;
     run->im.ctx = &run->record;
     run->im.once = true;
-    run->im.dry_run = in->dry_run;
-    run->im.again = in->again;
     return OK;
 }
 
@@ -163,7 +156,7 @@ static void end_run(struct import_run *run)
     importer_end(&run->im);
     seen_free(&run->seen);
     ctx_free(&run->batch);
-    ctx_free(&run->session);
+    arena_free(&run->session);
     ctx_free(&run->record);
 }
 
@@ -174,8 +167,8 @@ static enum status finish_run(struct import_run *run, enum status so_far)
     enum status s = importer_pass(run->ctx, &run->record, importer_write(&run->im));
     if (s == OK)
         s = importer_pass(run->ctx, &run->record, import_write_memories(run));
-    if (s == OK && !run->in->dry_run)
-        s = store_flush(run->ctx, run->e->store);
+    if (s == OK && !run->im.in->dry_run)
+        s = store_flush(run->ctx, run->im.e->store);
     return so_far == OK ? s : so_far;
 }
 
@@ -191,7 +184,7 @@ static bool is_left_out(const struct import_run *run, const struct import_format
 {
     static const char *const instructions[] = {"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md",
                                                "GEMINI.md", NULL};
-    bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->in->format.n;
+    bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->im.in->format.n;
     return str_is_one_of(path_name(path), instructions) ||
            (is_text && (run->is_archive || !strcmp(row->name, "list")));
 }
@@ -200,18 +193,18 @@ static enum status import_one(struct import_run *run, const struct folder_file *
                               bool is_part)
 {
     str text = import_without_mark(bytes);
-    const struct import_format *row = format_of(run->in->format, file->name, text, !is_part);
+    const struct import_format *row = format_of(run->im.in->format, file->name, text, !is_part);
     if (row && is_part && is_left_out(run, row, file->name))
         row = NULL;
     if (!row && !is_part && !str_trim(text).n) {
-        run->report->files++; /* the export of an empty space */
+        run->im.report->files++; /* the export of an empty space */
         return OK;
     }
     if (!row && !is_part)
         return fail(run->ctx, BAD_INPUT, S_FMT ": " S_FMT, S_ARG(file->name),
-                    S_ARG(format_missing(&run->ctx->arena, run->in->format, text)));
+                    S_ARG(format_missing(&run->ctx->arena, run->im.in->format, text)));
     if (!row)
-        run->report->ignored++;
+        run->im.report->ignored++;
     enum status s = row ? read_file(run, row, file, text) : OK;
     run->done += (int64_t)bytes.n;
     import_progress(run, 0);

@@ -139,26 +139,22 @@ enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_r
 {
     struct reading r = {.ctx = ctx};
     struct core_answer answer;
-    struct json *facts;
-    str by;
     struct ctx own = ctx_child(ctx, 0);
-    bool is_read = by_model(&own, e, in, pool, &r, &answer, &by);
+    bool is_read = by_model(&own, e, in, pool, &r, &answer, how);
     if (!is_read) {
         r = (struct reading){.ctx = ctx};
         by_rules(e, in, &r);
     }
     ctx_free(&own);
-    TRY(reading_json(&r, &facts));
+    TRY(reading_json(&r, out));
     /* Counts and the method only: the work log must hold no text of users. */
     struct work work = answer.work;
     work.status = !is_read ? S("error") : r.n ? S("success") : S("empty");
-    work.details = str_printf(&ctx->arena, "facts=%zu by=" S_FMT, r.n, S_ARG(by));
+    work.details = str_printf(&ctx->arena, "facts=%zu by=" S_FMT, r.n, S_ARG(*how));
     bool was_asked = work.took_ms > 0;
     if (in->keeps)
-        TRY(profile_keep(ctx, e, pool, facts, was_asked ? &work : NULL));
+        TRY(profile_keep(ctx, e, pool, *out, was_asked ? &work : NULL));
     else if (was_asked)
         core_log(ctx, e, &work);
-    *out = facts;
-    *how = by;
     return OK;
 }

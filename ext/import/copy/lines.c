@@ -8,46 +8,51 @@ static const char *const bar_kinds[] = {"statement", "sentences", "all", NULL};
 static const char *const bar_reasons[] = {"forgotten", "corrected",  "expired",
                                           "cleared",   "superseded", NULL};
 
-FIELDS_OF(memory, memory_line,
-          (STR, id, .required = true, .min = 1, .max = 256, .help = "of the memory"),
-          (STR, space, .max = 200, .help = "the space it is in"), (STR, session, .max = 256),
-          (ENUM, layer, .otherwise_str = "fact", .one_of = layer_names),
-          (ENUM, type, .otherwise_str = "factual", .one_of = type_names),
-          (STR, category, .max = 128), (STR, key, .max = 512),
-          (STR, content, .required = true, .min = 1, .max = 65536), (RAW, metadata), (STRS, tags),
-          (NUM, importance, .max = 1), (NUM, salience, .max = 1), (INT, uses, .max = 1e15),
-          (TIME, last_used), (ENUM, origin, .otherwise_str = "import", .one_of = origin_names),
-          (STR, source, .max = 256), (TIME, created), (TIME, updated), (TIME, expires),
-          (TIME, valid_from), (TIME, valid_to), (STR, superseded_by, .max = 256));
+static FIELDS_OF(memory, memory_line,
+                 (STR, id, .required = true, .min = 1, .max = 256, .help = "of the memory"),
+                 (STR, space, .max = 200, .help = "the space it is in"), (STR, session, .max = 256),
+                 (ENUM, layer, .otherwise_str = "fact", .one_of = layer_names),
+                 (ENUM, type, .otherwise_str = "factual", .one_of = type_names),
+                 (STR, category, .max = 128), (STR, key, .max = 512),
+                 (STR, content, .required = true, .min = 1, .max = 65536), (RAW, metadata),
+                 (STRS, tags), (NUM, importance, .max = 1), (NUM, salience, .max = 1),
+                 (INT, uses, .max = 1e15), (TIME, last_used),
+                 (ENUM, origin, .otherwise_str = "import", .one_of = origin_names),
+                 (STR, source, .max = 256), (TIME, created), (TIME, updated), (TIME, expires),
+                 (TIME, valid_from), (TIME, valid_to), (STR, superseded_by, .max = 256));
 
-FIELDS_OF(session, session_line,
-          (STR, id, .required = true, .min = 1, .max = 256, .help = "of the session"),
-          (STR, space, .max = 200), (STR, title, .max = 4096), (RAW, metadata), (TIME, created));
+static FIELDS_OF(session, session_line,
+                 (STR, id, .required = true, .min = 1, .max = 256, .help = "of the session"),
+                 (STR, space, .max = 200), (STR, title, .max = 4096), (RAW, metadata),
+                 (TIME, created));
 
-FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max = 256),
-       (STR, space, .max = 200),
-       (AS_STR, message.session, "session", .required = true, .min = 1, .max = 256),
-       (AS_STR, message.role, "role", .required = true, .min = 1, .max = 64),
-       (AS_STR, message.speaker, "speaker", .max = 256), (AS_STR, message.text, "text"),
-       (AS_STR, message.ref, "ref", .max = 256),
-       (AS_ENUM, message.origin, "origin", .otherwise_str = "import", .one_of = origin_names),
-       (AS_TIME, message.created, "created"), (STR, chain, .max = 16), (STR, tail, .max = 16),
-       (AS_BOOL, message.is_echo, "is_echo"), (AS_STR, message.says, "says"));
+static FIELDS(message_line, (AS_STR, message.id, "id", .required = true, .min = 1, .max = 256),
+              (STR, space, .max = 200),
+              (AS_STR, message.session, "session", .required = true, .min = 1, .max = 256),
+              (AS_STR, message.role, "role", .required = true, .min = 1, .max = 64),
+              (AS_STR, message.speaker, "speaker", .max = 256), (AS_STR, message.text, "text"),
+              (AS_STR, message.ref, "ref", .max = 256),
+              (AS_ENUM, message.origin, "origin", .otherwise_str = "import",
+               .one_of = origin_names),
+              (AS_TIME, message.created, "created"), (STR, chain, .max = 16),
+              (STR, tail, .max = 16), (AS_BOOL, message.is_echo, "is_echo"),
+              (AS_STR, message.says, "says"));
 
-FIELDS(bar_line, (STR, space, .max = 200),
-       (AS_ENUM, bar.kind, "bars", .otherwise_str = "statement", .one_of = bar_kinds),
-       (AS_ENUM, bar.reason, "reason", .otherwise_str = "forgotten", .one_of = bar_reasons),
-       (AS_TIME, bar.at, "at", .required = true), (STR, message, .max = 16), (STR, terms));
+static FIELDS(bar_line, (STR, space, .max = 200),
+              (AS_ENUM, bar.kind, "bars", .otherwise_str = "statement", .one_of = bar_kinds),
+              (AS_ENUM, bar.reason, "reason", .otherwise_str = "forgotten", .one_of = bar_reasons),
+              (AS_TIME, bar.at, "at", .required = true), (STR, message, .max = 16), (STR, terms));
+
+const struct field *const line_tables[LINE_KINDS] = {memory_line_fields, session_line_fields,
+                                                     message_line_fields, bar_line_fields};
 
 /* The kind comes first, so that a reader need not look at the rest of a line that it skips. */
 void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
 {
-    static const struct field *const tables[] = {memory_line_fields, session_line_fields,
-                                                 message_line_fields, bar_line_fields};
     enum { LINE_MAX_BYTES = 64 << 20 };
     struct buf line = buf_make(&ctx->arena, LINE_MAX_BYTES);
     struct json_out w = json_to(&line);
-    fields_write(&w, tables[kind], v);
+    fields_write(&w, line_tables[kind], v);
     buf_printf(out, "{\"kind\":\"%s\",", line_kinds[kind]);
     buf_add(out, str_sub(buf_str(&line), 1, line.n));
     buf_add(out, S("\n"));

@@ -20,8 +20,7 @@ struct message_line {
 };
 
 /* What each line has beside its kind; of a struct memory, a struct session, and these two. */
-extern const struct field memory_line_fields[], session_line_fields[], message_line_fields[],
-    bar_line_fields[];
+extern const struct field *const line_tables[LINE_KINDS];
 
 /* Adds a line with its end; v is the struct of the kind. */
 void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);

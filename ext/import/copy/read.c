@@ -36,7 +36,7 @@ struct copying {
 
 static enum status find_place(struct copying *c, struct ctx *ctx, str space, struct pool_ref *out)
 {
-    const struct import_in *in = c->run->in;
+    const struct import_in *in = c->run->im.in;
     *out = in->pool;
     return in->place && space.n ? in->place(in->own, ctx, space, out) : OK;
 }
@@ -51,27 +51,19 @@ static enum status read_hash(struct ctx *ctx, str text, const char *field, uint6
     return OK;
 }
 
-static enum status read_bar(struct copying *c, struct ctx *ctx, const struct json *v,
-                            struct line *out)
+/* The hashes of a message and of a bar, which are text in their lines. */
+static enum status read_hashes(struct ctx *ctx, struct line *out)
 {
+    struct message_line *m = &out->message;
     struct bar_line *b = &out->bar;
     uint64_t *terms;
-    TRY(fields_read(ctx, bar_line_fields, v, true, b));
+    TRY(read_hash(ctx, m->chain, "chain", &m->message.chain));
+    TRY(read_hash(ctx, m->tail, "tail", &m->message.tail));
     TRY(read_hash(ctx, b->message, "message", &b->bar.message));
     if (!hashes_read(ctx, b->terms, &terms, &b->bar.n))
         return fail_field(ctx, "terms", "must be numbers of 16 digits in hex");
     b->bar.terms = terms;
-    return find_place(c, ctx, b->space, &out->pool);
-}
-
-static enum status read_message(struct copying *c, struct ctx *ctx, const struct json *v,
-                                struct line *out)
-{
-    struct message_line *m = &out->message;
-    TRY(fields_read(ctx, message_line_fields, v, true, m));
-    TRY(read_hash(ctx, m->chain, "chain", &m->message.chain));
-    TRY(read_hash(ctx, m->tail, "tail", &m->message.tail));
-    return find_place(c, ctx, m->space, &out->pool);
+    return OK;
 }
 
 /* The object without its kind, which no table has. */
@@ -119,20 +111,18 @@ static enum status read_line(struct copying *c, struct ctx *ctx, const struct co
         return fail(ctx, BAD_INPUT, "a JSON object is expected");
     TRY(read_kind(ctx, v, &out->kind));
     put_text(ctx, v, out->kind, record);
-    switch (out->kind) {
-    case LINE_MEMORY:
-        TRY(fields_read(ctx, memory_line_fields, v, true, &out->memory));
-        if (out->memory.metadata.n > METADATA_MAX)
-            return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
-        return find_place(c, ctx, out->memory.space, &out->pool);
-    case LINE_SESSION:
-        TRY(fields_read(ctx, session_line_fields, v, true, &out->session));
-        return find_place(c, ctx, out->session.space, &out->pool);
-    case LINE_MESSAGE:
-        return read_message(c, ctx, v, out);
-    default:
-        return read_bar(c, ctx, v, out);
-    }
+    const struct {
+        void *at;
+        const str *space;
+    } of[LINE_KINDS] = {[LINE_MEMORY] = {&out->memory, &out->memory.space},
+                        [LINE_SESSION] = {&out->session, &out->session.space},
+                        [LINE_MESSAGE] = {&out->message, &out->message.space},
+                        [LINE_BAR] = {&out->bar, &out->bar.space}};
+    TRY(fields_read(ctx, line_tables[out->kind], v, true, of[out->kind].at));
+    if (out->memory.metadata.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+    TRY(read_hashes(ctx, out));
+    return find_place(c, ctx, *of[out->kind].space, &out->pool);
 }
 
 /* --- writing --- */
@@ -156,19 +146,15 @@ static bool goes_with(const struct line *first, const struct line *next)
 /* A memory that is there by its id stays, unless this one was changed later. */
 static enum status write_memories(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
-    struct engine *e = c->run->e;
+    struct engine *e = c->run->im.e;
     struct memory *v = NEW_N(&ctx->arena, struct memory, b->n);
-    struct bundle all = {.pool = b->v[0].pool,
-                         .memories = v,
-                         .n_memories = b->n,
-                         .rule = PUT_IMPORT};
+    struct bundle all;
     for (size_t i = 0; i < b->n; i++) {
         v[i] = b->v[i].memory;
         if (v[i].layer != LAYER_FILE) /* kept byte for byte (engine/files.c) */
             secrets_leave(e, &ctx->arena, &v[i]);
     }
-    TRY(import_quota(ctx, e, all.pool, v, b->n));
-    TRY(store_write(ctx, e->store, &all));
+    TRY(import_memories(ctx, e, b->v[0].pool, v, b->n, &all));
     c->added[LINE_MEMORY] += (int64_t)all.added;
     return OK;
 }
@@ -209,7 +195,7 @@ static void leave_secrets(struct ctx *ctx, const struct engine *e, struct bundle
 /* Makes the session when it is missing, and adds the messages that it lacks to its end. */
 static enum status write_session(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
-    struct engine *e = c->run->e;
+    struct engine *e = c->run->im.e;
     const struct line *first = &b->v[0];
     bool is_headed = first->kind == LINE_SESSION;
     size_t n = b->n - is_headed;
@@ -247,7 +233,7 @@ static bool is_same(const struct bar *a, const struct bar *b)
 /* Those that are missing; a dry run only counts them. */
 static enum status write_bars(struct copying *c, struct ctx *ctx, const struct batch *b)
 {
-    struct store *store = c->run->e->store;
+    struct store *store = c->run->im.e->store;
     struct bar *missing = NEW_N(&ctx->arena, struct bar, b->n);
     struct barring barring = {.pool = b->v[0].pool, .bars = missing};
     struct bundle makes_pool = {.pool = barring.pool};
@@ -282,7 +268,7 @@ static enum status write_batch(struct copying *c, struct ctx *ctx, const struct 
 /* A dry run: what is not there by its id, once each. */
 static enum status count_line(struct copying *c, struct ctx *ctx, const struct line *l)
 {
-    struct store *store = c->run->e->store;
+    struct store *store = c->run->im.e->store;
     struct memory memory;
     struct session session;
     struct message message;
@@ -325,7 +311,6 @@ static struct erased_ask ask_of(const struct line *l)
 /* What was erased here is left out of the batch, and a title that was made of it. */
 static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch *b)
 {
-    const struct import_in *in = c->run->in;
     struct erased_ask *v = NEW_N(&ctx->arena, struct erased_ask, b->n);
     bool *is_erased = NEW_N(&ctx->arena, bool, b->n);
     size_t kept = 0;
@@ -333,8 +318,8 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
         return OK;
     for (size_t i = 0; i < b->n; i++)
         v[i] = ask_of(&b->v[i]);
-    TRY(import_erased(ctx, c->run->e, b->v[0].pool, v, b->n, in->again && !in->dry_run, is_erased,
-                      &c->run->report->erased));
+    TRY(import_erased(ctx, c->run->im.e, b->v[0].pool, c->run->im.in, v, b->n, is_erased,
+                      &c->run->im.report->erased));
     for (size_t i = 0; i < b->n; i++) {
         if (!is_erased[i])
             b->v[kept++] = b->v[i];
@@ -399,9 +384,9 @@ static enum status each_batch(struct copying *c, struct foreign *f, str text, en
 static enum status read_copy(struct foreign *f, str text, copy_reader *next)
 {
     struct copying c = {.run = f->run, .next = next};
-    struct import_report *r = f->run->report;
+    struct import_report *r = f->run->im.report;
     TRY(each_batch(&c, f, text, COPY_CHECKS));
-    TRY(each_batch(&c, f, text, f->run->in->dry_run ? COPY_COUNTS : COPY_WRITES));
+    TRY(each_batch(&c, f, text, f->run->im.in->dry_run ? COPY_COUNTS : COPY_WRITES));
     for (int kind = 0; kind < LINE_KINDS; kind++)
         r->records += c.all[kind];
     r->memories += c.all[LINE_MEMORY];
