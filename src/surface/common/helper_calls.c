@@ -1,6 +1,8 @@
 /* helper_calls.c - requests that a client's program makes for itself: titles, tags, sub-agents. */
 #include "surface/common/helper_calls.h"
 
+#include "surface/common/said.h"
+
 /*
  * Chat programs and coding agents send requests of their own over the same endpoint, often in the
  * same conversation: for a title, tags, a summary, the user's next prompt. Nobody has said these,
@@ -243,7 +245,7 @@ static struct helper_facts facts_of(struct arena *a, const struct request *in,
     str *system = NEW_N(a, str, n + 1);
     struct helper_facts f = {.in = in, .root = root, .system = system};
     for (size_t i = 0; i < n; i++) {
-        if (str_is(said[i].role, "system") || str_is(said[i].role, "developer"))
+        if (role_is_system(said[i].role))
             system[f.n_system++] = said[i].text;
         else
             f.messages++;

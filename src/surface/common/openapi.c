@@ -31,20 +31,16 @@ void surface_routes(const struct surface *const *list, struct buf *b)
 
 /* --- parameters --- */
 
-/* A part of the path has no row of its own (f is NULL): it is required and a string. */
 static void write_parameter(struct json_out *w, str name, const char *in, const struct field *f)
 {
     json_open(w, '{');
     json_member_str(w, "name", name);
     json_member_str(w, "in", str_of(in));
-    json_member_bool(w, "required", !f || f->required);
-    if (f && f->help)
+    json_member_bool(w, "required", f->required);
+    if (f->help)
         json_member_str(w, "description", str_of(f->help));
     json_key(w, "schema");
-    if (f)
-        field_schema(w, f, SCHEMA_INPUT, NULL);
-    else
-        json_raw(w, S("{\"type\":\"string\"}"));
+    field_schema(w, f, SCHEMA_INPUT, NULL);
     json_close(w, '}');
 }
 
@@ -52,13 +48,14 @@ static void write_parameter(struct json_out *w, str name, const char *in, const 
  * may have is under components. */
 static void write_parameters(struct json_out *w, const struct route *r)
 {
+    static const struct field part = {.type = FIELD_STR, .required = true}; /* of the path */
     str rest = str_of(r->path);
     const struct field *query = route_has_body(r) ? r->words.asks : r->takes;
     json_member_open(w, "parameters", '[');
     while (rest.n) {
         str_cut(&rest, '{');
         if (rest.n)
-            write_parameter(w, str_cut(&rest, '}'), "path", NULL);
+            write_parameter(w, str_cut(&rest, '}'), "path", &part);
     }
     for (const struct field *f = query; f && f->name; f++)
         write_parameter(w, str_of(f->name), "query", f);

@@ -102,21 +102,19 @@ static str free_name(const struct api_names *names, enum schema_use use, str nam
     return wish;
 }
 
-static void add_schema(struct api_names *names, const struct field *table, enum schema_use use,
-                       bool has_space, str name)
+static void add_schema(struct api_names *names, struct api_schema schema)
 {
-    const struct api_schema schema = {table, use, has_space, name};
     ARENA_ADD(names->arena, names->v, names->n, names->cap) = schema;
 }
 
 /* search_in of memory_search -> MemorySearchRequest; search_out -> MemorySearchReply; others keep
  * their names. */
-static str schema_name(struct arena *a, str product, const char *function, const char *table)
+static str schema_name(struct arena *a, str product, const char *function, str table)
 {
-    str what = str_ends(str_of(table), S("_in"))    ? S("_request")
-               : str_ends(str_of(table), S("_out")) ? S("_reply")
-                                                    : S("");
-    str stem = str_of(what.n ? function : table);
+    str what = str_ends(table, S("_in"))    ? S("_request")
+               : str_ends(table, S("_out")) ? S("_reply")
+                                            : S("");
+    str stem = what.n ? str_of(function) : table;
     if (str_starts(stem, product))
         product = S("");
     return camel_case(
@@ -131,23 +129,19 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
     bool adds_space = r->takes && s->aside && r->access == ACCESS_USER;
     for (const struct field *f = r->takes; adds_space && f->name; f++)
         adds_space = !str_is(str_of(f->name), s->aside);
-    const struct {
-        const struct field *table;
-        const char *name;
-        enum schema_use use;
-        bool has_space;
-    } tables[] = {
-        {route_has_body(r) ? r->takes : NULL, w->takes_name, route_body_use(r), adds_space},
-        {w->sends, w->sends_name, SCHEMA_INPUT, false},
-        {w->gives, w->gives_name, SCHEMA_OUTPUT, false},
+    struct api_schema schemas[] = {
+        {route_has_body(r) ? r->takes : NULL, route_body_use(r), adds_space, str_of(w->takes_name)},
+        {w->sends, SCHEMA_INPUT, false, str_of(w->sends_name)},
+        {w->gives, SCHEMA_OUTPUT, false, str_of(w->gives_name)},
     };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if (!tables[i].table || find_schema(names, tables[i].table, tables[i].use))
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        struct api_schema *schema = &schemas[i];
+        if (!schema->table || find_schema(names, schema->table, schema->use))
             continue;
-        assert(tables[i].name);
-        str name = schema_name(names->arena, product, w->name, tables[i].name);
-        add_schema(names, tables[i].table, tables[i].use, tables[i].has_space,
-                   free_name(names, tables[i].use, name, word));
+        assert(schema->name.n);
+        str name = schema_name(names->arena, product, w->name, schema->name);
+        schema->name = free_name(names, schema->use, name, word);
+        add_schema(names, *schema);
     }
 }
 
@@ -161,8 +155,8 @@ static void name_inner_tables(struct api_names *names, size_t at)
             continue;
         str member = camel_case(names->arena, str_of(f.name), false);
         str name = str_printf(names->arena, S_FMT S_FMT, S_ARG(parent.name), S_ARG(member));
-        add_schema(names, f.inside, parent.use, false,
-                   free_name(names, parent.use, name, S("Inner")));
+        name = free_name(names, parent.use, name, S("Inner"));
+        add_schema(names, (struct api_schema){f.inside, parent.use, false, name});
     }
 }
 
@@ -173,7 +167,8 @@ struct api_names api_names_of(struct arena *a, const struct surface *const *list
         const struct error_shape *e = (*s)->errors;
         assert(e);
         if (!find_schema(&names, e->table, SCHEMA_OUTPUT))
-            add_schema(&names, e->table, SCHEMA_OUTPUT, false, str_of(e->name));
+            add_schema(&names,
+                       (struct api_schema){e->table, SCHEMA_OUTPUT, false, str_of(e->name)});
     }
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *r = (*s)->routes; r->method; r++)

@@ -3,6 +3,17 @@
 
 #include "core/tokens.h"
 
+void talk_add(struct talk *t, struct said said, const struct json *place)
+{
+    t->places[t->n] = place;
+    t->said[t->n++] = said;
+}
+
+bool role_is_system(str role)
+{
+    return str_is(role, "system") || str_is(role, "developer");
+}
+
 /* A tool's result or a file may bring text in a user's message, which is not the user's words. */
 static bool is_text_part(const struct json *part)
 {

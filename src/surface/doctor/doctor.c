@@ -207,7 +207,6 @@ static void look_at_keys(struct visit *v, bool has_seal, str how, const char *th
                   S_ARG(has_seal ? S("encrypted with another key") : S("seal.key is missing")));
     else if (has_seal)
         add_finding(v, "ok", S("API keys of users"), then, how);
-    ctx_clear_failure(v->ctx);
 }
 
 bool surface_has_seal(struct ctx *ctx, str folder, unsigned *mode)
@@ -415,7 +414,6 @@ static void look_at_libcurl(struct visit *v)
     else
         add_finding(v, v->in->settings->n_upstreams ? "bad" : "warn", S("libcurl"), "",
                     ctx_take_why(v->ctx));
-    ctx_clear_failure(v->ctx);
 }
 
 /* Only whether the settings fit together: the model is not asked, since an answer costs money. */
@@ -429,7 +427,6 @@ static void look_at_core(struct visit *v)
     else
         add_failure(v, S("core model"),
                     "set --core-model UPSTREAM/MODEL and --upstream UPSTREAM=URL");
-    ctx_clear_failure(v->ctx);
 }
 
 /* --- the face --- */

@@ -253,12 +253,10 @@ static enum status answer_context(struct ctx *ctx, const struct hook *h, str con
 static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *h,
                                  struct reply *out)
 {
-    const str texts[] = {S(""), h->in->prompt};
-    struct json typed = {.type = JSON_STRING, .is_decoded = true, .texts = texts};
-    struct said said = {.role = S("user"), .text = talk_text(&ctx->arena, &typed, false)};
+    struct said said = {.role = S("user"), .text = h->in->prompt};
     struct turn_in *t = &h->turn;
     str context = S("");
-    if (str_trim(said.text).n) {
+    if (str_trim(said.text).n && !talk_is_note(said.text)) {
         t->said = &said;
         t->n_said = 1;
         t->window = h->said + h->since;

@@ -48,66 +48,59 @@ static const struct answer_reader message_reader = {whole_text, add_piece, is_st
 
 /* --- the built-in model's --- */
 
-struct writer {
-    struct arena *arena;
-    const struct demo *demo;
-    struct buf *to;
-};
-
-static str usage_of(const struct writer *w, bool is_whole)
+static str usage_of(const struct demo *d, bool is_whole)
 {
-    return JSON_FORM(w->arena,
+    return JSON_FORM(d->arena,
                      "{'input_tokens':%,'cache_creation_input_tokens':0,"
                      "'cache_read_input_tokens':0,'output_tokens':%}",
-                     number_json(w->arena, w->demo->prompt_tokens),
-                     number_json(w->arena, is_whole ? tokens_of(w->demo->answer) : 0));
+                     number_json(d->arena, d->prompt_tokens),
+                     number_json(d->arena, is_whole ? tokens_of(d->answer) : 0));
 }
 
 /* Whole, or as the first event of a stream has it: without content. */
-static str message_of(const struct writer *w, bool is_whole)
+static str message_of(const struct demo *d, bool is_whole)
 {
-    struct arena *a = w->arena;
+    struct arena *a = d->arena;
     return JSON_FORM(a,
                      "{'id':'msg_%','type':'message','role':'assistant','model':'" DEMO_MODEL
                      "','content':[%],'stop_reason':%,'stop_sequence':null,'usage':%}",
-                     id_random(a), is_whole ? text_part(a, quote_json(a, w->demo->answer)) : S(""),
-                     is_whole ? S("\"end_turn\"") : S("null"), usage_of(w, is_whole));
+                     id_random(a), is_whole ? text_part(a, quote_json(a, d->answer)) : S(""),
+                     is_whole ? S("\"end_turn\"") : S("null"), usage_of(d, is_whole));
 }
 
 /* An event has its name twice: beside the data and in it, before its other members. */
-static void write_event(const struct writer *w, const char *name, str members)
+static void write_event(const struct demo *d, const char *name, str members)
 {
-    sse_write(w->to, str_of(name), JSON_FORM(w->arena, "{'type':'%'%}", str_of(name), members));
+    sse_write(&d->out->body, str_of(name),
+              JSON_FORM(d->arena, "{'type':'%'%}", str_of(name), members));
 }
 
-static void write_stream(const struct writer *w)
+static void write_stream(const struct demo *d)
 {
-    struct arena *a = w->arena;
-    str rest = w->demo->answer;
-    write_event(w, "message_start", JSON_FORM(a, ",'message':%", message_of(w, false)));
-    write_event(w, "content_block_start",
+    struct arena *a = d->arena;
+    str rest = d->answer;
+    write_event(d, "message_start", JSON_FORM(a, ",'message':%", message_of(d, false)));
+    write_event(d, "content_block_start",
                 JSON_FORM(a, ",'index':0,'content_block':%", text_part(a, S("\"\""))));
     while (rest.n)
-        write_event(w, "content_block_delta",
+        write_event(d, "content_block_delta",
                     JSON_FORM(a, ",'index':0,'delta':{'type':'text_delta','text':%}",
                               quote_json(a, demo_words(&rest))));
-    write_event(w, "content_block_stop", S(",\"index\":0"));
-    write_event(w, "message_delta",
+    write_event(d, "content_block_stop", S(",\"index\":0"));
+    write_event(d, "message_delta",
                 JSON_FORM(a, ",'delta':{'stop_reason':'end_turn','stop_sequence':null},'usage':%",
-                          usage_of(w, true)));
-    write_event(w, "message_stop", S(""));
+                          usage_of(d, true)));
+    write_event(d, "message_stop", S(""));
 }
 
-static void write_demo(struct ctx *ctx, UNUSED const struct model_request *m, struct demo *d,
-                       struct reply *out)
+static void write_demo(UNUSED const struct model_request *m, struct demo *d)
 {
-    const struct writer w = {&ctx->arena, d, &out->body};
     if (!d->stream) {
-        buf_add(&out->body, message_of(&w, true));
+        buf_add(&d->out->body, message_of(d, true));
         return;
     }
-    demo_begin_stream(out);
-    write_stream(&w);
+    demo_begin_stream(d);
+    write_stream(d);
 }
 
 /* --- the API as /openapi.json describes it --- */
@@ -177,11 +170,6 @@ static const struct field counted_out_fields[] = {{.name = "input_tokens", .type
  * to stand on the block, which is right, because the block is there in every later request.
  */
 
-struct chat {
-    struct model_request ask;
-    struct talk talk;
-};
-
 /* --- what a request says --- */
 
 /* The content of the last message of the user, and how many messages there are from it on. */
@@ -219,22 +207,24 @@ static struct helper_facts facts_of(struct arena *a, const struct request *in,
 }
 
 /* False when there are no messages that can be read. */
-static bool read_talk(struct ctx *ctx, const struct request *in, struct chat *c)
+static bool read_talk(struct ctx *ctx, const struct request *in, struct model_request *m)
 {
     struct arena *a = &ctx->arena;
-    size_t from_end, aside = talk_aside(a, c->ask.root);
-    const struct json *last = last_content(c->ask.root, &from_end);
-    const struct helper_facts facts = facts_of(a, in, c->ask.root, last);
+    struct talk talk;
+    size_t from_end, aside = talk_aside(a, m->root);
+    const struct json *last = last_content(m->root, &from_end);
+    const struct helper_facts facts = facts_of(a, in, m->root, last);
     const struct helper_call *call = helper_call_find(&facts);
-    helper_call_apply(a, aside && !call ? &helper_note : call, &c->ask.in);
-    if (!c->ask.in.is_aside)
+    helper_call_apply(a, aside && !call ? &helper_note : call, &m->in);
+    if (!m->in.is_aside)
         aside = 0;
     else if (call)
         aside = from_end;
-    if (!talk_read(a, c->ask.root, aside, &c->talk))
+    if (!talk_read(a, m->root, aside, &talk))
         return false;
-    c->ask.in.said = c->talk.said;
-    c->ask.in.n_said = c->talk.n;
+    m->in.said = talk.said;
+    m->in.n_said = talk.n;
+    m->places = talk.places;
     return true;
 }
 
@@ -244,7 +234,7 @@ static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const stru
     TRY(controls_name_session(ctx, m->root, &m->in));
     m->in.replays = m->to.up;
     m->in.brings_all = !str_is(json_string(json_at(m->root, "thread.type")), "continue");
-    if (!read_talk(ctx, in, container_of(m, struct chat, ask)))
+    if (!read_talk(ctx, in, m))
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
     return OK;
 }
@@ -252,16 +242,15 @@ static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const stru
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
 static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
-    const struct json **places = container_of(m, struct chat, ask)->talk.places;
     const struct turn_out *t = turn_out_of(m->turn);
     struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
     size_t n = 0;
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
-        assert(!b->in_window && places[b->at]);
-        n += splice_part(&ctx->arena, places[b->at], b->block, &cuts[n]);
+        assert(!b->in_window && m->places[b->at]);
+        n += splice_part(&ctx->arena, m->places[b->at], b->block, &cuts[n]);
     }
-    if (t->block.n && splice_part(&ctx->arena, places[t->block_at], t->block, &cuts[n]))
+    if (t->block.n && splice_part(&ctx->arena, m->places[t->block_at], t->block, &cuts[n]))
         n++;
     else if (t->block.n)
         turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));
@@ -280,7 +269,7 @@ static const struct model_dialect messages_dialect = {
 
 static HANDLER(complete_message)
 {
-    return model_chat(ctx, app, in, &messages_dialect, &NEW(&ctx->arena, struct chat)->ask, out);
+    return model_chat(ctx, app, in, &messages_dialect, NEW(&ctx->arena, struct model_request), out);
 }
 
 /* POST /v1/messages/count_tokens: of what the client sends, without blocks. A block that the next

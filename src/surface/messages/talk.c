@@ -28,7 +28,7 @@ static const char *const notes[] = {
     NULL,
 };
 
-static bool is_note(str text)
+bool talk_is_note(str text)
 {
     text = str_trim(text);
     for (const char *const *n = notes; *n; n++)
@@ -46,12 +46,12 @@ str talk_text(struct arena *a, const struct json *content, bool with_notes)
 {
     if (!content || content->type != JSON_ARRAY) {
         str text = json_string(content);
-        return with_notes || !is_note(text) ? text : S("");
+        return with_notes || !talk_is_note(text) ? text : S("");
     }
     struct buf b = buf_make(a, content->source.n + 1);
     for (const struct json *block = content->first; block; block = block->next) {
         str text = json_string(json_get(block, "text"));
-        if (!is_block(block, "text") || !str_trim(text).n || (!with_notes && is_note(text)))
+        if (!is_block(block, "text") || !str_trim(text).n || (!with_notes && talk_is_note(text)))
             continue;
         buf_add(&b, b.n ? S("\n") : S(""));
         buf_add(&b, text);
@@ -112,8 +112,7 @@ size_t talk_aside(struct arena *a, const struct json *root)
 
 static void add_said(struct talk *t, const char *role, str text, const struct json *place)
 {
-    t->places[t->n] = place;
-    t->said[t->n++] = (struct said){.role = str_of(role), .text = text};
+    talk_add(t, (struct said){.role = str_of(role), .text = text}, place);
 }
 
 /* Behind the user's words: the block moves into it. */

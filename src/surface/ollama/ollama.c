@@ -30,8 +30,9 @@ static const struct answer_reader ollama_reader = {text_of, add_line, .is_last =
 /* --- the built-in model's --- */
 
 /* There was no work to measure: the durations are 0. */
-static str end_of(struct arena *a, const struct demo *d)
+static str end_of(const struct demo *d)
 {
+    struct arena *a = d->arena;
     return JSON_FORM(a,
                      ",'done_reason':'%','total_duration':0,'load_duration':0,"
                      "'prompt_eval_duration':0,'eval_duration':0,'prompt_eval_count':%,"
@@ -40,34 +41,32 @@ static str end_of(struct arena *a, const struct demo *d)
                      number_json(a, tokens_of(d->answer)));
 }
 
-static void write_piece(struct ctx *ctx, const struct demo *d, str text, bool is_last,
-                        struct reply *out)
+static void write_piece(const struct demo *d, str text, bool is_last)
 {
-    struct arena *a = &ctx->arena;
-    buf_add(&out->body,
+    struct arena *a = d->arena;
+    buf_add(&d->out->body,
             JSON_FORM(a,
                       "{'model':'" DEMO_MODEL "','created_at':'%',"
                       "'message':{'role':'assistant','content':%},'done':%%}",
                       time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"), quote_json(a, text),
-                      is_last ? S("true") : S("false"), is_last ? end_of(a, d) : S("")));
+                      is_last ? S("true") : S("false"), is_last ? end_of(d) : S("")));
 }
 
 /* Writes the answer whole, or as lines; an empty one says that the model is loaded. */
-static void ollama_write_demo(struct ctx *ctx, UNUSED const struct model_request *m, struct demo *d,
-                              struct reply *out)
+static void ollama_write_demo(UNUSED const struct model_request *m, struct demo *d)
 {
     str rest = d->answer;
     if (!d->stream) {
-        write_piece(ctx, d, d->answer, true, out);
+        write_piece(d, d->answer, true);
         return;
     }
-    out->type = S("application/x-ndjson");
+    d->out->type = S("application/x-ndjson");
     while (rest.n) {
-        write_piece(ctx, d, demo_words(&rest), false, out);
-        buf_byte(&out->body, '\n');
+        write_piece(d, demo_words(&rest), false);
+        buf_byte(&d->out->body, '\n');
     }
-    write_piece(ctx, d, S(""), true, out);
-    buf_byte(&out->body, '\n');
+    write_piece(d, S(""), true);
+    buf_byte(&d->out->body, '\n');
 }
 
 /* --- the API as /openapi.json describes it --- */

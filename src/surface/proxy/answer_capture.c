@@ -5,14 +5,45 @@
 #include "surface/common/said.h"
 #include "surface/proxy/tool_calls.h"
 
-/* --- facts of an answer --- */
-
-enum { FACT_BYTES = 96 };
-
-/* The texts of the facts; they live as long as the exchange. */
-struct answer_facts {
-    char model[FACT_BYTES], id[FACT_BYTES];
+enum {
+    TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
+    ANSWER_MAX = 4 << 20, /* a longer JSON answer is not read */
+    EVENT_MAX = 256 << 10,
+    NAME_MAX_BYTES = 1000,
+    CALLS_MAX = 16 << 10,
+    ITEMS_MAX = 64 << 10,
+    FACT_BYTES = 96
 };
+
+/* The bytes are read, never changed: what the client gets does not depend on what is captured. */
+struct answer_capture {
+    struct filter filter;
+    struct engine *engine;
+    struct turn *turn;
+    const struct answer_reader *reader;
+    enum form { UNREAD, WHOLE, EVENTS, LINES } form;              /* LINES: each is JSON */
+    bool has_ended;                                               /* the stream's last event came */
+    enum ending { ENDS_OPEN, ENDS_FINISHED, ENDS_BROKEN } ending; /* what it said of its end */
+    bool is_kept;                                                 /* the turn, before the end */
+    bool is_durable;  /* a turn that cannot be kept breaks the answer off */
+    bool is_whole;    /* the text is all there; whoever keeps the turn may read it */
+    struct buf text;  /* of a stream: the assistant's text so far; else: the JSON as it comes */
+    struct buf early; /* the same by the events that others repeat */
+    struct answer_naming naming; /* of a stream, as the reader has found it */
+    struct buf late;             /* the end of the answer, held back until the turn is kept */
+    struct sse events;
+    struct buf line;    /* that is not whole yet */
+    struct ctx scratch; /* for one event at a time */
+    struct trace *trace;
+    char model[FACT_BYTES], id[FACT_BYTES]; /* of the trace, which lives as long as the exchange */
+};
+
+static struct answer_capture *capture_of(struct filter *f)
+{
+    return container_of(f, struct answer_capture, filter);
+}
+
+/* --- facts of an answer --- */
 
 /* OpenAI's APIs and Anthropic's have an object of counts, in the answer itself or in a member of an
  * event; Ollama has its counts beside the text. */
@@ -56,55 +87,20 @@ static void note_text(const struct json *v, char to[FACT_BYTES], str *out)
 }
 
 /* From a whole answer, or an event of a stream: whatever it has, in any of the APIs. */
-static void answer_facts_note(struct answer_facts *f, const struct json *piece,
-                              struct chat_facts *out)
+static void note_facts(struct answer_capture *c, const struct json *piece)
 {
+    struct chat_facts *out = &c->trace->chat;
+    if (!c->trace->is_recorded)
+        return;
     const struct json *places[] = {piece, json_get(piece, "message"), json_get(piece, "response")};
     note_counts(piece, beside_text, out);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         if (!places[i] || places[i]->type != JSON_OBJECT)
             continue;
         note_counts(json_get(places[i], "usage"), in_usage, out);
-        note_text(json_get(places[i], "model"), f->model, &out->answered_by);
-        note_text(json_get(places[i], "id"), f->id, &out->answer_id);
+        note_text(json_get(places[i], "model"), c->model, &out->answered_by);
+        note_text(json_get(places[i], "id"), c->id, &out->answer_id);
     }
-}
-
-enum {
-    TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
-    ANSWER_MAX = 4 << 20, /* a longer JSON answer is not read */
-    EVENT_MAX = 256 << 10,
-    NAME_MAX_BYTES = 1000,
-    CALLS_MAX = 16 << 10,
-    ITEMS_MAX = 64 << 10
-};
-
-/* The bytes are read, never changed: what the client gets does not depend on what is captured. */
-struct answer_capture {
-    struct filter filter;
-    struct engine *engine;
-    struct turn *turn;
-    const struct answer_reader *reader;
-    enum form { UNREAD, WHOLE, EVENTS, LINES } form;              /* LINES: each is JSON */
-    bool has_ended;                                               /* the stream's last event came */
-    enum ending { ENDS_OPEN, ENDS_FINISHED, ENDS_BROKEN } ending; /* what it said of its end */
-    bool is_kept;                                                 /* the turn, before the end */
-    bool is_durable;  /* a turn that cannot be kept breaks the answer off */
-    bool is_whole;    /* the text is all there; whoever keeps the turn may read it */
-    struct buf text;  /* of a stream: the assistant's text so far; else: the JSON as it comes */
-    struct buf early; /* the same by the events that others repeat */
-    struct answer_naming naming; /* of a stream, as the reader has found it */
-    struct buf late;             /* the end of the answer, held back until the turn is kept */
-    struct sse events;
-    struct buf line;    /* that is not whole yet */
-    struct ctx scratch; /* for one event at a time */
-    struct trace *trace;
-    struct answer_facts facts;
-};
-
-static struct answer_capture *capture_of(struct filter *f)
-{
-    return container_of(f, struct answer_capture, filter);
 }
 
 /* --- reading --- */
@@ -140,12 +136,6 @@ static bool has_reason(const struct json *piece)
 
 const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done,
                                                 .is_finished = has_reason};
-
-static void note_facts(struct answer_capture *c, const struct json *piece)
-{
-    if (c->trace->is_recorded)
-        answer_facts_note(&c->facts, piece, &c->trace->chat);
-}
 
 static bool has_error(const struct json *piece)
 {

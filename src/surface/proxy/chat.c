@@ -2,6 +2,7 @@
 #include "core/tokens.h"
 
 #include "surface/common/error_body.h"
+#include "surface/common/said.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"
@@ -25,18 +26,18 @@ static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c
 {
     struct turn_in *t = &c->ask.in;
     int64_t system_tokens = 0;
-    str asked = S("");
+    const struct said *asked = NULL;
     assert(t->session.n && c->ask.messages);
     t->is_durable = true;
-    if (!history_is_wanted(t->said, t->n_said))
-        return OK;
     for (size_t i = t->n_said; i-- > 0;) {
         if (str_is(t->said[i].role, "user"))
-            asked = t->said[i].text;
-        else
+            asked = &t->said[i];
+        else if (role_is_system(t->said[i].role))
             system_tokens += tokens_of(t->said[i].text);
+        else
+            return OK; /* with an answer or a tool call it brings the conversation itself */
     }
-    return history_of(ctx, app, t, system_tokens, asked, &c->window);
+    return asked ? history_of(ctx, app, t, system_tokens, asked->text, &c->window) : OK;
 }
 
 /* Nothing of a session is added to the program's own message: it brings what it is about. */
@@ -84,12 +85,11 @@ static void add_tool_loop(struct ctx *ctx, struct app *app, struct relay *r,
         tool_loop_add(ctx, r, &loop);
 }
 
-static void write_demo(struct ctx *ctx, const struct model_request *m, struct demo *d,
-                       struct reply *out)
+static void write_demo(const struct model_request *m, struct demo *d)
 {
     d->with_usage = json_is_true(json_at(m->root, "stream_options.include_usage"));
     d->prompt_tokens += container_of(m, const struct chat, ask)->window.tokens;
-    demo_write(ctx, d, out);
+    demo_write(d);
 }
 
 static const struct model_dialect chat_dialect = {

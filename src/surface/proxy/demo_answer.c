@@ -20,9 +20,7 @@ enum { CHUNK_BYTES = 48 }; /* of the text in one event, about */
 #define HEAD "{'id':'chatcmpl-%','object':'chat.completion%','created':%,'model':'" DEMO_MODEL "',"
 
 struct writer {
-    struct arena *arena;
     const struct demo *demo;
-    struct buf *to;
     str id, created, usage;
 };
 
@@ -36,17 +34,17 @@ str demo_words(str *rest)
     return words;
 }
 
-void demo_begin_stream(struct reply *out)
+void demo_begin_stream(const struct demo *d)
 {
-    out->type = S("text/event-stream");
-    reply_header(out, "Cache-Control", S("no-cache"));
+    d->out->type = S("text/event-stream");
+    reply_header(d->out, "Cache-Control", S("no-cache"));
 }
 
 /* With include_usage every chunk has "usage": null but the last one, as OpenAI documents it. */
 static void write_chunk(const struct writer *w, str delta, str finish)
 {
-    sse_write(w->to, S(""),
-              JSON_FORM(w->arena,
+    sse_write(&w->demo->out->body, S(""),
+              JSON_FORM(w->demo->arena,
                         HEAD "'choices':[{'index':0,'delta':{%},'logprobs':null,"
                              "'finish_reason':%}]%}",
                         w->id, S(".chunk"), w->created, delta, finish,
@@ -56,38 +54,35 @@ static void write_chunk(const struct writer *w, str delta, str finish)
 /* The whole stream is written into the body at once: there is no model whose pace it would show. */
 static void write_stream(const struct writer *w)
 {
-    struct arena *a = w->arena;
+    struct arena *a = w->demo->arena;
+    struct buf *to = &w->demo->out->body;
     str rest = w->demo->answer;
     write_chunk(w, S("\"role\":\"assistant\",\"content\":\"\""), S("null"));
     while (rest.n)
         write_chunk(w, JSON_FORM(a, "'content':%", quote_json(a, demo_words(&rest))), S("null"));
     write_chunk(w, S(""), S("\"stop\""));
     if (w->demo->with_usage)
-        sse_write(w->to, S(""),
+        sse_write(to, S(""),
                   JSON_FORM(a, HEAD "'choices':[],'usage':%}", w->id, S(".chunk"), w->created,
                             w->usage));
-    sse_write(w->to, S(""), S("[DONE]"));
+    sse_write(to, S(""), S("[DONE]"));
 }
 
-void demo_write(struct ctx *ctx, const struct demo *d, struct reply *out)
+void demo_write(const struct demo *d)
 {
-    struct arena *a = &ctx->arena;
+    struct arena *a = d->arena;
     int64_t given = d->prompt_tokens, made = tokens_of(d->answer);
-    const struct writer w = {a,
-                             d,
-                             &out->body,
-                             id_random(a),
-                             number_json(a, clock_ms() / 1000),
+    const struct writer w = {d, id_random(a), number_json(a, clock_ms() / 1000),
                              JSON_FORM(a,
                                        "{'prompt_tokens':%,'completion_tokens':%,'total_tokens':%}",
                                        number_json(a, given), number_json(a, made),
                                        number_json(a, given + made))};
     if (d->stream) {
-        demo_begin_stream(out);
+        demo_begin_stream(d);
         write_stream(&w);
         return;
     }
-    buf_add(&out->body,
+    buf_add(&d->out->body,
             JSON_FORM(a,
                       HEAD "'choices':[{'index':0,'message':{'role':'assistant','content':%},"
                            "'logprobs':null,'finish_reason':'stop'}],'usage':%}",

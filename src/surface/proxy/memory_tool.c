@@ -144,7 +144,7 @@ enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool
     TRY(engine_search_scope(ctx, app->engine, &ask, &got));
     *out = (struct searched){.scope = scope, .v = got.v, .n = got.n};
     out->text = text_of(ctx, out, query, got.is_cut);
-    if (!in->is_readonly)
+    if (!in->turn || in->turn->mode != MODE_READONLY)
         engine_shown(ctx, app->engine, pool, got.v, got.n);
     return OK;
 }

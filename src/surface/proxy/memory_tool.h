@@ -9,9 +9,8 @@ extern const char search_memory_help[];
 struct search_memory_in {
     str scope, query, agent_id;
     int64_t days, top_k;
-    /* No arguments: */
-    bool is_readonly;            /* what is found does not count as used */
-    const struct turn_out *turn; /* the chat that asks: its own messages are left out; or NULL */
+    const struct turn_out *turn; /* no argument: the chat that asks, whose own messages are left
+                                    out; or NULL */
 };
 /* With agent_id and without: a model behind the proxy has the space of its request. */
 extern const struct field search_memory_in_fields[], search_memory_here_fields[];

@@ -220,6 +220,8 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, const struct mo
     const struct json *stream = json_get(m->root, "stream");
     size_t n = m->messages ? m->messages->n : in->n_said; /* also those that are not the turn's */
     struct demo d = {
+        .arena = &ctx->arena,
+        .out = out,
         .stream = stream && stream->type == JSON_BOOL ? json_is_true(stream) : api->streams,
         .prompt_tokens = tokens_of(turn_out_of(m->turn)->block) + said_tokens(in->said, n),
     };
@@ -233,7 +235,7 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, const struct mo
     else
         TRY(engine_answer_demo(ctx, app->engine, m->turn, said_question(in->said, n), &d.answer));
     trace_end(trace, STAGE_KEEP);
-    api->write_demo(ctx, m, &d, out);
+    api->write_demo(m, &d);
     return OK;
 }
 

@@ -12,6 +12,7 @@
 struct model_request {
     const struct json *root, *model; /* model: its name in root, or NULL */
     const struct json *messages;     /* where they are model_read_messages's and can be read */
+    const struct json **places;      /* as of struct talk, of an API whose read gives them */
     str sent;                        /* the body as the upstream may get it */
     bool wants_tools, wants_history; /* the headers X-Memory-Tools and X-Session-History */
     bool asks_nothing;               /* there are no messages, and the API allows that */
@@ -69,8 +70,7 @@ struct model_dialect {
     const struct answer_reader *reader; /* unless read chooses another one */
     /* Or NULL. Names the built-in model's answer, before the turn ends. */
     void (*name_demo)(struct ctx *ctx, struct app *app, struct model_request *m);
-    void (*write_demo)(struct ctx *ctx, const struct model_request *m, struct demo *d,
-                       struct reply *out);
+    void (*write_demo)(const struct model_request *m, struct demo *d);
 };
 
 /* m is empty and in the arena of the exchange. */

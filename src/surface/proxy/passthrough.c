@@ -62,10 +62,6 @@ static bool serves_part(const struct surface *s, str first)
     return false;
 }
 
-/* Resources of the API of rememberd that no surface serves yet, or not at every path. */
-static const char *const resources[] = {"doctor",   "episodes", "events",   "jobs",
-                                        "messages", "preview",  "settings", "spaces",
-                                        "stats",    "tokens",   NULL};
 /* The model server's own below a name that is served here as well: stored completions, batches of
  * Anthropic's, and stored responses, whatever their ids. */
 static const struct {
@@ -83,7 +79,7 @@ static bool is_meant_for_us(const struct app *app, const str *parts)
     for (const struct surface *const *s = app->surfaces; *s; s++)
         if (strcmp((*s)->name, "openai") != 0 && serves_part(*s, parts[0]))
             return true;
-    return name_index(resources, parts[0], -1) >= 0;
+    return false;
 }
 
 /* With everything but unreserved characters as %XX. */

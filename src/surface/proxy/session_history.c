@@ -1,6 +1,8 @@
 /* session_history.c - a session's earlier messages, as a request to a model holds them. */
 #include "surface/proxy/session_history.h"
 
+#include "surface/common/said.h"
+
 /*
  * With X-Session-History a client sends only what is new, and the server adds the earlier messages
  * of the session, as many as the model's window has room for (engine_window). Cortex's chat uses
@@ -9,23 +11,6 @@
 
 /* Far above any model's window; the window itself decides how much there is. */
 enum { HISTORY_MAX = 256 << 20 };
-
-static bool is_system(str role)
-{
-    return str_is(role, "system") || str_is(role, "developer");
-}
-
-/* A request with an answer or a tool call in it brings the conversation itself. */
-bool history_is_wanted(const struct said *said, size_t n)
-{
-    size_t users = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_system(said[i].role) && !str_is(said[i].role, "user"))
-            return false;
-        users += str_is(said[i].role, "user");
-    }
-    return users > 0;
-}
 
 /* The window becomes part of the turn, so that recall leaves out what the model reads anyway. */
 enum status history_of(struct ctx *ctx, struct app *app, struct turn_in *t, int64_t system_tokens,
@@ -110,7 +95,7 @@ void history_splice(struct arena *a, struct splice *body, const struct json *mes
     struct json_out w = json_to(&b);
     struct cut cut;
     const struct json *at = messages->first;
-    while (at->next && is_system(json_string(json_get(at, "role"))))
+    while (at->next && role_is_system(json_string(json_get(at, "role"))))
         at = at->next;
     str unanswered = history_unanswered(a, window);
     bool is_joined = unanswered.n && str_is(json_string(json_get(at, "role")), "user") &&

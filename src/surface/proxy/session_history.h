@@ -4,9 +4,6 @@
 #include "surface/proxy/splice.h"
 #include "surface/surface.h"
 
-/* Whether a request may hold new messages only: no answer is among them. */
-bool history_is_wanted(const struct said *said, size_t n);
-
 /* The messages that the turn's model is shown, which become the turn's window. Its pool, session
  * and model are set; asked is the user's new message. */
 MUST_USE enum status history_of(struct ctx *ctx, struct app *app, struct turn_in *t,

@@ -112,12 +112,10 @@ static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_
 {
     struct json *arguments;
     struct search_memory_in in = {0};
-    const struct turn_out *turn = turn_out_of(o->in.turn);
     if (call->arguments.full || !soft(ctx, json_parse(ctx, buf_str(&call->arguments), &arguments)))
         return fail(ctx, BAD_INPUT, "the arguments are not a JSON object");
     TRY(fields_read(ctx, search_memory_here_fields, arguments, true, &in));
-    in.is_readonly = turn->mode == MODE_READONLY;
-    in.turn = turn;
+    in.turn = turn_out_of(o->in.turn);
     return search_memory(ctx, app, o->in.pool, &in, out);
 }
 

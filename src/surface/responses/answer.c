@@ -137,9 +137,7 @@ const struct answer_reader unkept_response_reader = {text_of_response, add_item,
  */
 
 struct writer {
-    struct arena *arena;
     const struct demo *demo;
-    struct buf *to;
     str id, previous, item; /* item: the id of the message */
     str created;
     int64_t sequence;
@@ -169,15 +167,15 @@ static str part_of(struct arena *a, str text)
 
 static str item_of(const struct writer *w, bool is_done)
 {
-    return JSON_FORM(w->arena,
+    return JSON_FORM(w->demo->arena,
                      "{'id':'%','type':'message','status':'%','role':'assistant','content':[%]}",
                      w->item, status_of(is_done),
-                     is_done ? part_of(w->arena, w->demo->answer) : S(""));
+                     is_done ? part_of(w->demo->arena, w->demo->answer) : S(""));
 }
 
 static str usage_of(const struct writer *w)
 {
-    struct arena *a = w->arena;
+    struct arena *a = w->demo->arena;
     int64_t given = w->demo->prompt_tokens, made = tokens_of(w->demo->answer);
     return JSON_FORM(a,
                      "{'input_tokens':%,'input_tokens_details':{'cached_tokens':0},"
@@ -189,14 +187,14 @@ static str usage_of(const struct writer *w)
 static str response_of(const struct writer *w, bool is_done)
 {
     return JSON_FORM(
-        w->arena,
+        w->demo->arena,
         "{'id':'%','object':'response','created_at':%,'status':'%','error':null,"
         "'incomplete_details':null,'instructions':null,'model':'" DEMO_MODEL "','output':[%],"
         "'parallel_tool_calls':true,'previous_response_id':%,'temperature':null,"
         "'text':{'format':{'type':'text'}},'tool_choice':'auto','tools':[],'top_p':null,"
         "'metadata':{},'usage':%}",
         w->id, w->created, status_of(is_done), is_done ? item_of(w, true) : S(""),
-        w->previous.n ? quote_json(w->arena, w->previous) : S("null"),
+        w->previous.n ? quote_json(w->demo->arena, w->previous) : S("null"),
         is_done ? usage_of(w) : S("null"));
 }
 
@@ -204,8 +202,8 @@ static str response_of(const struct writer *w, bool is_done)
 
 static void write_event(struct writer *w, const char *type, const char *form, str value)
 {
-    struct arena *a = w->arena;
-    sse_write(w->to, str_of(type),
+    struct arena *a = w->demo->arena;
+    sse_write(&w->demo->out->body, str_of(type),
               JSON_FORM(a, "{'type':'%','sequence_number':%,%}", str_of(type),
                         number_json(a, w->sequence++), JSON_FORM(a, form, value)));
 }
@@ -213,7 +211,7 @@ static void write_event(struct writer *w, const char *type, const char *form, st
 /* An event about the one part: form is of the part itself, or of its text or a piece of it. */
 static void part_event(struct writer *w, const char *type, const char *form, str value)
 {
-    struct arena *a = w->arena;
+    struct arena *a = w->demo->arena;
     str place = JSON_FORM(a, "'item_id':'%','output_index':0,'content_index':0,", w->item);
     write_event(w, type, "%", JSON_FORM(a, "%%", place, JSON_FORM(a, form, value)));
 }
@@ -222,7 +220,7 @@ static void write_stream(struct writer *w)
 {
     static const char response[] = "'response':%", item[] = "'output_index':0,'item':%",
                       part[] = "'part':%";
-    struct arena *a = w->arena;
+    struct arena *a = w->demo->arena;
     str answer = w->demo->answer, rest = answer;
     write_event(w, "response.created", response, response_of(w, false));
     write_event(w, "response.in_progress", response, response_of(w, false));
@@ -237,20 +235,18 @@ static void write_stream(struct writer *w)
     write_event(w, "response.completed", response, response_of(w, true));
 }
 
-void response_write(struct ctx *ctx, const struct demo *d, str id, str previous, struct reply *out)
+void response_write(const struct demo *d, str id, str previous)
 {
-    struct arena *a = &ctx->arena;
-    struct writer w = {.arena = a,
-                       .demo = d,
-                       .to = &out->body,
+    struct arena *a = d->arena;
+    struct writer w = {.demo = d,
                        .id = id,
                        .previous = previous,
                        .item = response_id(a, "msg_"),
                        .created = number_json(a, clock_ms() / 1000)};
     if (!d->stream) {
-        buf_add(&out->body, response_of(&w, true));
+        buf_add(&d->out->body, response_of(&w, true));
         return;
     }
-    demo_begin_stream(out);
+    demo_begin_stream(d);
     write_stream(&w);
 }

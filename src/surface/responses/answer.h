@@ -11,4 +11,4 @@ extern const struct answer_reader response_reader, unkept_response_reader;
 str response_id(struct arena *a, const char *prefix);
 
 /* Writes a response, or the events of one; previous is the id that it goes on from, or "". */
-void response_write(struct ctx *ctx, const struct demo *d, str id, str previous, struct reply *out);
+void response_write(const struct demo *d, str id, str previous);

@@ -1,8 +1,6 @@
 /* items.c - the input of a response as a conversation: who said what, and where. */
 #include "surface/responses/items.h"
 
-#include "surface/common/said.h"
-
 /*
  * The input is a list of items, of which messages are one kind; clients leave out the type of a
  * message, and a text alone is one message of the user. Each item becomes one said message: tools'
@@ -56,33 +54,25 @@ static struct said said_of(struct arena *a, const struct json *item, bool is_cod
     return (struct said){.role = S("assistant")};
 }
 
-static void add_said(struct items *out, struct said said, const struct json *place)
-{
-    out->places[out->n] = place;
-    out->said[out->n++] = said;
-}
-
-bool items_read(struct arena *a, const struct json *root, bool is_codex, struct items *out)
+bool items_read(struct arena *a, const struct json *root, bool is_codex, struct talk *out)
 {
     const struct json *input = json_get(root, "input");
     str instructions = json_string(json_get(root, "instructions"));
     bool is_text = input && input->type == JSON_STRING;
-    *out = (struct items){.input = input};
     if (!is_text && (!input || input->type != JSON_ARRAY || !input->n))
         return false;
     size_t most = is_text ? 2 : input->n + 1;
-    out->said = NEW_N(a, struct said, most);
-    out->places = NEW_N(a, const struct json *, most);
+    *out = (struct talk){NEW_N(a, struct said, most), NEW_N(a, const struct json *, most), 0};
     if (instructions.n)
-        add_said(out, (struct said){.role = S("system"), .text = instructions}, NULL);
+        talk_add(out, (struct said){.role = S("system"), .text = instructions}, NULL);
     if (is_text) {
-        add_said(out, (struct said){.role = S("user"), .text = json_string(input)}, input);
+        talk_add(out, (struct said){.role = S("user"), .text = json_string(input)}, input);
         return true;
     }
     for (const struct json *item = input->first; item; item = item->next) {
         if (item->type != JSON_OBJECT)
             return false;
-        add_said(out, said_of(a, item, is_codex), item);
+        talk_add(out, said_of(a, item, is_codex), item);
     }
     assert(out->n <= most);
     return true;
@@ -92,15 +82,14 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
 
 /* A text becomes the one item that it means. Some clients read the stored items and send them
  * back. */
-bool items_put(struct arena *a, const struct items *items, size_t at, const char *role, str block,
+bool items_put(struct arena *a, const struct json *place, const char *role, str block,
                struct cut *out)
 {
-    const struct json *place = items->places[at];
-    assert(at < items->n && place && block.n);
+    assert(place && block.n);
     str item =
         JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
                   str_of(role), quote_json(a, block));
-    if (place == items->input) {
+    if (place->type == JSON_STRING) {
         *out = (struct cut){place->source.p, place->source.n,
                             JSON_FORM(a, "[{'type':'message','role':'user','content':%},%]",
                                       place->source, item)};

@@ -78,7 +78,6 @@ static const struct field response_out_fields[] = {
 
 struct chat {
     struct model_request ask;
-    struct items items;
     str id;         /* of the built-in model's answer */
     str previous;   /* the response that this one goes on from, or "" */
     bool is_held;   /* the model's server has the earlier messages */
@@ -134,12 +133,12 @@ static bool text_fits(str is, const char *wanted)
 }
 
 /* The number of items in front of the last message of the user; all of them without one. */
-static size_t before_words(const struct items *items)
+static size_t before_words(const struct talk *t)
 {
-    for (size_t i = items->n; i-- > 0;)
-        if (str_is(items->said[i].role, "user"))
+    for (size_t i = t->n; i-- > 0;)
+        if (str_is(t->said[i].role, "user"))
             return i;
-    return items->n;
+    return t->n;
 }
 
 static str member_of(const struct json *turn, const char *name)
@@ -147,16 +146,16 @@ static str member_of(const struct json *turn, const char *name)
     return json_string(json_get(turn, name));
 }
 
-static bool orders_summary(const struct items *items)
+static bool orders_summary(const struct talk *t)
 {
-    size_t words = before_words(items);
-    return words < items->n && str_starts(str_trim(items->said[words].text), S(SUMMARY_ORDER));
+    size_t words = before_words(t);
+    return words < t->n && str_starts(str_trim(t->said[words].text), S(SUMMARY_ORDER));
 }
 
 static bool mark_fits(const struct mark *m, const struct request *in, const struct json *turn,
-                      const struct items *items)
+                      const struct talk *t)
 {
-    const struct json *last = items->n ? items->places[items->n - 1] : NULL;
+    const struct json *last = t->n ? t->places[t->n - 1] : NULL;
     switch (m->where) {
     case HEADER_HAS:
         return text_fits(request_header(in, m->name), m->text);
@@ -165,27 +164,28 @@ static bool mark_fits(const struct mark *m, const struct request *in, const stru
     case TURN_DIFFERS:
         return member_of(turn, m->name).n && !text_fits(member_of(turn, m->name), m->text);
     case ORDERS_SUMMARY:
-        return orders_summary(items);
+        return orders_summary(t);
     case ENDS_ITEMS:
-        return last && last != items->input && str_is(item_type(last), m->text);
+        return last && str_is(item_type(last), m->text);
     }
     return false;
 }
 
-/* *own is how many of items are the conversation: the program's question may stand behind them. */
-static enum caller find_caller(struct ctx *ctx, const struct request *in, const struct items *items,
+/* *own is how many of what was said are the conversation: the program's question may stand behind
+ * them. */
+static enum caller find_caller(struct ctx *ctx, const struct request *in, const struct talk *t,
                                size_t *own)
 {
     struct json *turn = NULL;
     str header = request_header(in, TURN_HEADER);
-    *own = items->n;
+    *own = t->n;
     if (header.n)
         soft(ctx, json_parse(ctx, header, &turn));
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (!mark_fits(&marks[i], in, turn, items))
+        if (!mark_fits(&marks[i], in, turn, t))
             continue;
-        if (marks[i].what == CALLER_ASIDE && orders_summary(items))
-            *own = before_words(items); /* the other asides have no message of their own */
+        if (marks[i].what == CALLER_ASIDE && orders_summary(t))
+            *own = before_words(t); /* the other asides have no message of their own */
         return marks[i].what;
     }
     return CALLER_CHAT;
@@ -225,23 +225,24 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
 }
 
 /* Front ends that speak this API as they speak chat completions have their calls in one table. */
-static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
+static void read_items(struct ctx *ctx, const struct request *in, struct model_request *m)
 {
+    struct talk talk;
     size_t own;
     bool is_codex = request_header(in, TURN_HEADER).n || /* it sends texts in the user's name */
                     str_starts(request_header(in, "Originator"), S("codex"));
-    if (!items_read(&ctx->arena, c->ask.root, is_codex, &c->items)) {
-        model_drop_memory(&c->ask, WITHOUT_FOR_MESSAGES);
+    if (!items_read(&ctx->arena, m->root, is_codex, &talk)) {
+        model_drop_memory(m, WITHOUT_FOR_MESSAGES);
         return;
     }
-    enum caller caller = find_caller(ctx, in, &c->items, &own);
-    c->ask.in.said = c->items.said;
-    c->ask.in.n_said = own;
-    set_caller(&c->ask.in, caller);
+    enum caller caller = find_caller(ctx, in, &talk, &own);
+    m->in.said = talk.said;
+    m->in.n_said = own;
+    m->places = talk.places;
+    set_caller(&m->in, caller);
     if (caller == CALLER_CHAT)
-        helper_call_read(&ctx->arena, in, c->ask.root, &c->ask.in);
-    assert(c->ask.in.n_said <= c->items.n);
-    c->items.n = c->ask.in.n_said;
+        helper_call_read(&ctx->arena, in, m->root, &m->in);
+    assert(m->in.n_said <= talk.n);
 }
 
 /* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
@@ -268,7 +269,7 @@ static enum status read_response(struct ctx *ctx, struct app *app, const struct 
     m->reader = c->is_unkept ? &unkept_response_reader : &response_reader;
     m->in.replays = m->to.up != NULL;
     m->in.brings_all = !c->is_held;
-    read_items(ctx, in, c);
+    read_items(ctx, in, m);
     if (c->is_held && m->in.mode != MODE_OFF)
         engine_goes_on(ctx, app->engine, &m->in, c->previous);
     return OK;
@@ -287,16 +288,19 @@ static bool must_read(const struct app *app, const struct request *in)
 static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     struct arena *a = &ctx->arena;
-    const struct items *items = &container_of(m, struct chat, ask)->items;
     const struct turn_out *t = turn_out_of(m->turn);
     const char *role = target_rejects_system(a, &m->to) ? "user" : "developer";
     struct cut *cuts = NEW_N(a, struct cut, t->n_earlier + 1);
     size_t n = 0;
-    for (size_t i = 0; i < t->n_earlier; i++)
-        if (!t->earlier[i].in_window) /* else the model's server has it */
-            n += items_put(a, items, t->earlier[i].at, role, t->earlier[i].block, &cuts[n]);
+    for (size_t i = 0; i < t->n_earlier; i++) {
+        const struct earlier_block *b = &t->earlier[i];
+        assert(b->in_window || b->at < m->in.n_said);
+        if (!b->in_window) /* else the model's server has it */
+            n += items_put(a, m->places[b->at], role, b->block, &cuts[n]);
+    }
+    assert(!t->block.n || t->block_at < m->in.n_said);
     if (t->block.n)
-        n += items_put(a, items, t->block_at, role, t->block, &cuts[n]);
+        n += items_put(a, m->places[t->block_at], role, t->block, &cuts[n]);
     m->body.more = cuts;
     m->body.n_more = n;
 }
@@ -311,11 +315,10 @@ static void name_demo(struct ctx *ctx, struct app *app, struct model_request *m)
         turn_name_answer(ctx, app->engine, m->turn, &names);
 }
 
-static void write_demo(struct ctx *ctx, const struct model_request *m, struct demo *d,
-                       struct reply *out)
+static void write_demo(const struct model_request *m, struct demo *d)
 {
     const struct chat *c = container_of(m, const struct chat, ask);
-    response_write(ctx, d, c->id, c->previous, out);
+    response_write(d, c->id, c->previous);
 }
 
 static const struct model_dialect responses_dialect = {
