@@ -20,9 +20,7 @@ struct store;
  * costs more than some milliseconds with an older state, a pause changes nothing.
  */
 struct store_view {
-    struct ctx *ctx;
-    struct store *s;
-    bool is_inner;
+    struct ctx *ctx; /* NULL: it is within another, which ends it */
 };
 struct store_view store_view_begin(struct ctx *ctx, struct store *s);
 void store_view_rest(struct ctx *ctx, struct store *s);

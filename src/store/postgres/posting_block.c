@@ -26,7 +26,7 @@ static size_t take_number(str from, uint64_t *out)
     return 0;
 }
 
-str block_pack(struct arena *a, int64_t first, const struct block_entry *v, size_t n)
+str block_pack(struct arena *a, int64_t first, const struct posting *v, size_t n)
 {
     char *p = arena_alloc(a, n * (NUMBER_MAX + 1) + 1), *to = p;
     for (size_t i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ str block_pack(struct arena *a, int64_t first, const struct block_entry *v, size
     return (str){p, (size_t)(to - p)};
 }
 
-bool block_next(str *rest, struct block_entry *entry)
+bool block_next(str *rest, struct posting *entry)
 {
     uint64_t distance;
     size_t at = take_number(*rest, &distance);

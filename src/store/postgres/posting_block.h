@@ -1,20 +1,19 @@
 /* posting_block.h - documents of a word, or words of a document, with counts, packed into bytes. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/str.h"
+#include "core/memory.h"
 
-/* One document, and how often it has the word (posting_count). */
-struct block_entry {
-    int64_t doc;
-    uint8_t counts;
+/* One document that holds a word. */
+struct posting {
+    doc_id doc;
+    uint8_t counts; /* how often, up to 15 each; low half: own words, high half: label */
 };
 
 /* Each document as its distance to the one before, from `first` on, and its counts. */
-str block_pack(struct arena *a, int64_t first, const struct block_entry *v, size_t n);
+str block_pack(struct arena *a, int64_t first, const struct posting *v, size_t n);
 /* The next entry of the bytes; false at their end, and where they are damaged: then *rest is not
  * empty. doc is the one before, at first the number that the block begins with. */
-bool block_next(str *rest, struct block_entry *entry);
+bool block_next(str *rest, struct posting *entry);
 
 /* A word of a document, and how often it has it. */
 struct block_word {

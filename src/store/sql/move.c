@@ -254,8 +254,7 @@ static enum status copy_table(struct moving *m, struct db *db, const struct move
         if (s == OK)
             s = run_piece(m, &own, &p);
         q.ctx = m->ctx;
-        if (s != OK)
-            return fail_as(m->ctx, s, own.detail, "%s", own.why);
+        TRY(ctx_pass(m->ctx, &own, s));
         move_show(m, t->name, m->done += (int64_t)n, m->all);
     }
     return OK;

@@ -11,9 +11,8 @@
 #include "store/sql/move.h"
 #include "store/sql/records/checks.h"
 #include "store/sql/records/pending.h"
-#include "store/sql/state/change_events.h"
 #include "store/sql/state/reader.h"
-#include "store/sql/state/writer_postgres.h"
+#include "store/sql/state/writer.h"
 #include "store/sql/upgrade.h"
 #include "store/sql/write/erasure_log.h"
 #include "store/sql/write/forget_long.h"
@@ -56,10 +55,10 @@ void store_close(struct store *s)
  * of the database was made. */
 static enum status prepare_writer(struct ctx *ctx, struct store *s, struct db *db)
 {
-    if (!s->is_move)
+    if (!s->asked.is_move)
         TRY(refuse_half_copied(ctx, db));
     TRY(claims_free(ctx, db));
-    TRY(words_renew(ctx, db, s->accepts_loss));
+    TRY(words_renew(ctx, db, s->asked.accepts_loss));
     TRY(forgets_finish(ctx, s, db));
     return erasure_log_open(ctx, s, db);
 }
@@ -71,7 +70,7 @@ static enum status refuse_missing(struct ctx *ctx, struct store *s)
     str left = store_remains(ctx, str_of(s->path));
     if (!left.n || store_kind(ctx, str_of(s->path)) != STORE_ABSENT)
         return OK;
-    if (s->accepts_loss) {
+    if (s->asked.accepts_loss) {
         log_event(LOG_WARN, "store.loss_accepted", "file=\"%s\" lost=\"all of it\"", s->path);
         return OK;
     }
@@ -100,16 +99,8 @@ static enum status take_file(struct ctx *ctx, struct store *s)
 /* The writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct store *s)
 {
-    static const struct writer_steps steps = {take_file,
-                                              upgrade_keep_old,
-                                              prepare_writer,
-                                              erasure_log_follow,
-#ifdef WITH_POSTGRES
-                                              writer_open_on_postgres,
-                                              writer_group_on_postgres,
-                                              writer_settle_on_postgres
-#endif
-    };
+    static const struct writer_steps steps = {take_file, upgrade_keep_old, prepare_writer,
+                                              erasure_log_follow};
     TRY(writer_open(ctx, s, &steps, &s->writer));
     if (atomic_load(&s->files.state) == FILES_AWAY)
         return OK;
@@ -154,16 +145,12 @@ enum status sql_open(struct ctx *ctx, const struct store_settings *settings, boo
         s->erasures = heap_alloc(settings->erasures.n + 1);
         memcpy(s->erasures, settings->erasures.p, settings->erasures.n);
     }
-    s->restored = settings->restored;
     files_open(&s->files, s->path);
-    s->may_wait = settings->may_wait;
-    s->keeps_reserve = settings->keeps_reserve && !s->is_postgres;
-    s->accepts_loss = settings->accepts_loss;
-    s->keeps_old = settings->keeps_old;
-    s->must_exist = settings->must_exist;
-    s->is_move = settings->is_move;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
+    s->asked = *settings;
+    s->asked.path = s->asked.erasures = S("");
+    s->asked.key = NULL;
     s->max_open = settings->readers ? settings->readers
                   : s->is_postgres  ? READERS_OF_POSTGRES
                                     : READERS_DEFAULT;
@@ -216,23 +203,6 @@ enum status store_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref 
     uint64_t which = pool.space.n ? writer_pool(pool) : 0;
     bool is_seen = writer_settle_pool(s->writer, which, ms);
     return is_seen ? OK : fail(ctx, TIMED_OUT, "what was queued cannot be read yet");
-}
-
-/* --- who follows --- */
-
-static enum status follow_notes(struct ctx *ctx, struct db *db, const void *what)
-{
-    struct follower *const *f = what;
-    return notes_follow(ctx, db, db->notes, *f);
-}
-
-enum status store_follow(struct ctx *ctx, struct store *s, struct follower *f)
-{
-    struct writer *w = s->writer;
-    if (f)
-        return writer_call(ctx, w, follow_notes, &f);
-    writer_unfollow(w);
-    return OK;
 }
 
 /* --- the store itself --- */

@@ -113,7 +113,7 @@ enum status upgrade_keep_old(struct ctx *ctx, const struct store *s, struct db *
     FILE_HOLD(lock);
     struct arena *a = &ctx->arena;
     str folder, stem, file;
-    if (!s->keeps_old || s->accepts_loss)
+    if (!s->asked.keeps_old || s->asked.accepts_loss)
         return OK;
     split_path(a, s->path, &folder, &stem);
     lock_folder(str_c(a, folder), &lock);

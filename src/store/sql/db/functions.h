@@ -1,14 +1,8 @@
 /* functions.h - the SQL functions that a connection gets from us: take, tokens, holds. */
 #pragma once
 
-#include "core/memory.h"
+#include "store/postgres/posting_block.h"
 #include "store/sql/db/db.h"
-
-/* One document that holds a word. */
-struct posting {
-    doc_id doc;
-    uint8_t counts; /* how often, up to 15 each; low half: own words, high half: label */
-};
 
 /* Columns of the words index. */
 enum word_column { IN_TEXT, IN_LABEL };

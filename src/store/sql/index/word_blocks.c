@@ -73,17 +73,12 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct block_
 
 /* --- what they become --- */
 
-struct entries {
-    struct block_entry *v;
-    size_t n, cap;
-};
-
 /* Both are ascending. *is_longer: only documents behind the last one came. */
 static enum status merge_places(struct ctx *ctx, const struct block_place *v, size_t n,
-                                struct entries *out, bool *is_longer)
+                                struct found_docs *out, bool *is_longer)
 {
     struct arena *a = &ctx->arena;
-    struct block_entry old = {.doc = v->first};
+    struct posting old = {.doc = v->first};
     str rest = v->docs;
     bool has_old = block_next(&rest, &old);
     *is_longer = true;
@@ -94,7 +89,7 @@ static enum status merge_places(struct ctx *ctx, const struct block_place *v, si
             ARENA_ADD(a, out->v, out->n, out->cap) = old;
         *is_longer &= !has_old;
         if (!c->is_removal)
-            ARENA_ADD(a, out->v, out->n, out->cap) = (struct block_entry){doc, c->counts};
+            ARENA_ADD(a, out->v, out->n, out->cap) = (struct posting){doc, c->counts};
         if (has_old && old.doc == doc)
             has_old = block_next(&rest, &old);
     }
@@ -105,7 +100,7 @@ static enum status merge_places(struct ctx *ctx, const struct block_place *v, si
 
 /* What no longer fits one row is cut: where documents only came behind, the full row stays full. */
 static void put_entries(struct arena *a, struct block_rows *r, str word, doc_id first,
-                        const struct entries *e, bool is_longer)
+                        const struct found_docs *e, bool is_longer)
 {
     size_t parts = (e->n + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
     size_t each = is_longer ? BLOCK_ENTRIES : (e->n + parts - 1) / (parts ? parts : 1);
@@ -124,7 +119,7 @@ static enum status change_rows(struct ctx *ctx, const struct block_changes *all,
     const struct block_place *v = all->places;
     size_t n = all->n_places;
     for (size_t from = 0, to; from < n; from = to) {
-        struct entries e = {0};
+        struct found_docs e = {0};
         bool is_longer;
         str word = v[from].change->word;
         for (to = from + 1;
@@ -188,9 +183,9 @@ enum status block_changes_write(struct ctx *ctx, struct db *db, const struct blo
 static enum status add_postings(struct ctx *ctx, doc_id least, str docs, struct posting *v,
                                 size_t *n, size_t max)
 {
-    struct block_entry e = {.doc = least};
+    struct posting e = {.doc = least};
     while (*n < max && block_next(&docs, &e))
-        v[(*n)++] = (struct posting){.doc = e.doc, .counts = e.counts};
+        v[(*n)++] = e;
     return docs.n ? refuse_posting(ctx) : OK;
 }
 

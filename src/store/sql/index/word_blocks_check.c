@@ -30,7 +30,7 @@ static enum status sum_blocks(struct ctx *ctx, struct db *db, struct hash_sum *s
     while (sql_row(&q)) {
         int64_t pool = sql_get_int(&q), n = 0;
         str word = sql_see_blob(&q);
-        struct block_entry e = {.doc = sql_get_int(&q)};
+        struct posting e = {.doc = sql_get_int(&q)};
         int64_t says = sql_get_int(&q);
         str rest = sql_see_blob(&q);
         struct block_word fresh;

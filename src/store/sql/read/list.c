@@ -42,51 +42,46 @@ static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool
 }
 
 /* A priority ranges from its least importance to that of the next higher one. */
-static struct memory_select select_of(const struct memory_filter *f)
+static enum status read_filter(struct ctx *ctx, const struct memory_filter *f,
+                               struct memory_select *out)
 {
     int priority = name_index(priority_names, f->priority, -1);
-    struct memory_select s = SELECT_ALL;
-    s.layer = name_index(layer_names, f->layer, -1);
-    s.type = name_index(type_names, f->type, -1);
-    s.kind = f->kind;
-    s.category = f->category;
-    s.session = f->session;
-    s.contains = f->contains;
-    s.after = f->after;
-    s.before = f->before;
-    s.closed = f->with_closed ? CLOSED_TOO : f->with_expired ? EXPIRED_TOO : CLOSED_OUT;
-    s.importance_min =
-        priority < 0 || priority == PRIORITY_LOW ? -DBL_MAX : priority_least[priority];
-    s.importance_max =
-        priority <= PRIORITY_CRITICAL ? DBL_MAX : nextafter(priority_least[priority - 1], 0);
-    return s;
-}
-
-static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
-{
-    if (f->layer.n && name_index(layer_names, f->layer, -1) < 0)
+    *out = SELECT_ALL;
+    out->layer = name_index(layer_names, f->layer, -1);
+    out->type = name_index(type_names, f->type, -1);
+    if (f->layer.n && out->layer < 0)
         return fail_field(ctx, "layer", "must be fact, episode, identity or summary");
     if (f->kind.n && name_index(kind_names, f->kind, -1) < 0)
         return fail_field(ctx, "kind",
                           "must be fact, preference, context, procedure, entity or relationship");
-    if (f->priority.n && name_index(priority_names, f->priority, -1) < 0)
+    if (f->priority.n && priority < 0)
         return fail_field(ctx, "priority", "must be critical, high, medium or low");
+    out->kind = f->kind;
+    out->category = f->category;
+    out->session = f->session;
+    out->contains = f->contains;
+    out->after = f->after;
+    out->before = f->before;
+    out->closed = f->with_closed ? CLOSED_TOO : f->with_expired ? EXPIRED_TOO : CLOSED_OUT;
+    out->importance_min =
+        priority < 0 || priority == PRIORITY_LOW ? -DBL_MAX : priority_least[priority];
+    out->importance_max =
+        priority <= PRIORITY_CRITICAL ? DBL_MAX : nextafter(priority_least[priority - 1], 0);
     return type_check(ctx, f->type);
 }
 
 enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                 struct memory **out, size_t *n, int64_t *total)
 {
-    TRY(check_filter(ctx, f));
-    const struct memory_page_in in = {.select = select_of(f),
-                                      .sort = f->by_use ? SORT_ACTIVE : SORT_CREATED,
-                                      .is_ascending = f->oldest_first && !f->by_use,
-                                      .limit = f->limit,
-                                      .offset = f->offset,
-                                      .counts = total != NULL};
+    struct memory_page_in in = {.sort = f->by_use ? SORT_ACTIVE : SORT_CREATED,
+                                .is_ascending = f->oldest_first && !f->by_use,
+                                .limit = f->limit,
+                                .offset = f->offset,
+                                .counts = total != NULL};
     struct memory_page page;
     int64_t *pools;
     size_t n_pools;
+    TRY(read_filter(ctx, f, &in.select));
     READER(r, ctx, s);
     TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
     TRY(page_read(ctx, r.db, &in, pools, n_pools, &page));
@@ -126,11 +121,11 @@ static enum status add_totals(struct query *q, struct memory_totals *out)
 enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                 struct memory_totals *out)
 {
-    TRY(check_filter(ctx, f));
-    const struct memory_select select = select_of(f);
+    struct memory_select select;
     struct memory_totals found = {0};
     int64_t *pools, now = clock_ms();
     size_t n_pools;
+    TRY(read_filter(ctx, f, &select));
     READER(r, ctx, s);
     TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
     for (size_t i = 0; i < n_pools; i++) {
@@ -146,8 +141,8 @@ enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct m
 
 static void read_pool(struct query *q, struct pool_info *out)
 {
-    *out = (struct pool_info){.pool = {.space = sql_get_text(q)}};
-    SQL_GET(q, out->created, out->sessions, out->messages, out->memories);
+    SQL_GET(q, out->pool.user, out->pool.space, out->created, out->sessions, out->messages,
+            out->memories);
 }
 
 static void read_sum(struct query *q, struct pool_sum *out)
@@ -159,12 +154,8 @@ static void read_sum(struct query *q, struct pool_sum *out)
 enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                         size_t *n)
 {
-    str owner = str_dup(&ctx->arena, user);
     READER(r, ctx, s);
-    TRY(SQL_LIST(ctx, r.db, read_pool, out, n, SQL_POOL_LIST, user));
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i].pool.user = owner;
-    return OK;
+    return SQL_LIST(ctx, r.db, read_pool, out, n, SQL_POOL_LIST, user);
 }
 
 enum status store_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, struct usage *out)
@@ -184,10 +175,6 @@ enum status store_users(struct ctx *ctx, struct store *s, struct strs *out)
 enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             struct pool_sum **out, size_t *n)
 {
-    str owner = str_dup(&ctx->arena, pool.user);
     READER(r, ctx, s);
-    TRY(SQL_LIST(ctx, r.db, read_sum, out, n, SQL_POOL_SUMS, pool.user, pool.space));
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i].pool.pool.user = owner;
-    return OK;
+    return SQL_LIST(ctx, r.db, read_sum, out, n, SQL_POOL_SUMS, pool.user, pool.space);
 }

@@ -216,29 +216,20 @@ enum status store_end_distil(struct ctx *ctx, struct store *s, const struct dist
 
 /* --- on demand --- */
 
-struct flush {
-    struct pool_ref pool;
-    str session;
-    int64_t *n;
-};
-
 /* Sessions that were given up get another chance: their tries start from 0. */
 static enum status flush_waiting(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct flush *f = what;
+    const struct pool_call *c = what;
     TRY(claims_free(ctx, db));
-    TRY(SQL_DO(ctx, db, SQL_WAITING_FLUSH, f->pool.user, f->pool.space, clock_ms(), f->session));
-    *f->n = db_changes(db);
+    TRY(SQL_DO(ctx, db, SQL_WAITING_FLUSH, c->pool.user, c->pool.space, clock_ms(), c->id));
+    *c->n = db_changes(db);
     return OK;
 }
 
 enum status store_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
                                 int64_t *n)
 {
-    int64_t flushed;
-    TRY(writer_call(ctx, s->writer, flush_waiting, &(struct flush){pool, session, &flushed}));
-    *n = flushed;
-    return OK;
+    return writer_call(ctx, s->writer, flush_waiting, &(struct pool_call){pool, session, n});
 }
 
 static void bind_pools(struct query *q, const struct pool_ref *pool)
@@ -252,14 +243,12 @@ static void bind_pools(struct query *q, const struct pool_ref *pool)
 enum status store_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                struct signal_stats *out)
 {
-    struct signal_stats found = {0};
+    *out = (struct signal_stats){0};
     READER(r, ctx, s);
     SQL_RUN(sessions, ctx, r.db, pool ? SQL_WAITING_STATS_OF : SQL_WAITING_STATS);
     bind_pools(&sessions, pool);
-    TRY(SQL_GET_ROW(&sessions, found.sessions, found.dead, found.failed, found.error));
+    TRY(SQL_GET_ROW(&sessions, out->sessions, out->dead, out->failed, out->error));
     SQL_RUN(signals, ctx, r.db, pool ? SQL_SIGNAL_STATS_OF : SQL_SIGNAL_STATS);
     bind_pools(&signals, pool);
-    TRY(SQL_GET_ROW(&signals, found.signals, found.oldest));
-    *out = found;
-    return OK;
+    return SQL_GET_ROW(&signals, out->signals, out->oldest);
 }

@@ -172,14 +172,12 @@ enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool
 enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
                              struct receipt *out)
 {
-    struct receipt receipt = {0};
+    *out = (struct receipt){0};
     POOL_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_RECEIPT_BY_CHAIN, row.no, chain);
     if (sql_row(&q))
-        TRY(read_receipt(&q, &receipt));
-    TRY(sql_end(&q));
-    *out = receipt;
-    return OK;
+        TRY(read_receipt(&q, out));
+    return sql_end(&q);
 }
 
 static enum status read_replay(struct query *q, struct replay *out)

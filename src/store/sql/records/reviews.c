@@ -54,11 +54,9 @@ static void read_held(struct query *q, struct held_item *out)
 enum status store_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                        struct held_item *out)
 {
-    struct held_item found = {.id = S("")};
+    *out = (struct held_item){.id = S("")};
     POOL_READER(r, row, ctx, s, pool);
-    TRY(SQL_FIRST(ctx, r.db, read_held, &found, SQL_REVIEW_GET, row.no, id));
-    *out = found;
-    return OK;
+    return SQL_FIRST(ctx, r.db, read_held, out, SQL_REVIEW_GET, row.no, id);
 }
 
 enum status store_held_list(struct ctx *ctx, struct store *s, struct pool_ref pool,
@@ -82,7 +80,7 @@ static enum status put_decision(struct ctx *ctx, struct db *db, const void *what
     struct pool_row pool;
     bool is_there;
     TRY(pool_find(ctx, db, d->pool, &pool));
-    TRY(SQL_ANY(ctx, db, &is_there, SQL_REVIEW_FIND, pool.no, d->id));
+    TRY(SQL_ANY(ctx, db, &is_there, SQL_REVIEW_GET, pool.no, d->id));
     if (!is_there)
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(d->id));
     if (d->state == REVIEW_FORGOTTEN)

@@ -61,11 +61,9 @@ enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_r
 
 enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)
 {
-    struct work_sum found = {0};
+    *out = (struct work_sum){0};
     READER(r, ctx, s);
     SQL_RUN(q, ctx, r.db, SQL_WORK_SUM, since);
-    TRY(SQL_GET_ROW(&q, found.calls, found.failures, found.tokens_in, found.tokens_out,
-                    found.took_ms));
-    *out = found;
-    return OK;
+    return SQL_GET_ROW(&q, out->calls, out->failures, out->tokens_in, out->tokens_out,
+                       out->took_ms);
 }

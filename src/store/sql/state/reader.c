@@ -194,21 +194,16 @@ static enum status begin_read(struct ctx *ctx, struct store *s, struct reader *o
 
 /* --- one view for many reads --- */
 
-struct view {
-    struct read_view base;
+struct read_view {
+    struct store *s;
     struct reader r; /* its db is NULL while it rests */
     struct text_annotations *notes;
     struct seen seen; /* since r began */
 };
 
-static struct view *view_of(const struct ctx *ctx)
-{
-    return (struct view *)ctx->view;
-}
-
 static void rest_view(struct ctx *ctx)
 {
-    struct reader *r = &view_of(ctx)->r;
+    struct reader *r = &ctx->view->r;
     if (r->db)
         r->db->seen = NULL;
     reader_end(r);
@@ -217,13 +212,11 @@ static void rest_view(struct ctx *ctx)
 
 struct store_view store_view_begin(struct ctx *ctx, struct store *s)
 {
-    struct store_view out = {ctx, s, .is_inner = ctx->view != NULL};
-    if (out.is_inner)
-        return out;
-    struct view *view = NEW(&ctx->arena, struct view);
-    view->base = (struct read_view){s, rest_view};
-    ctx->view = &view->base;
-    return out;
+    if (ctx->view)
+        return (struct store_view){NULL};
+    ctx->view = NEW(&ctx->arena, struct read_view);
+    ctx->view->s = s;
+    return (struct store_view){ctx};
 }
 
 void store_view_rest(struct ctx *ctx, struct store *s)
@@ -242,11 +235,11 @@ void store_view_pause(struct ctx *ctx, struct store *s)
 void store_view_end(struct store_view *v)
 {
     struct ctx *ctx = v->ctx;
-    if (v->is_inner)
+    if (!ctx)
         return;
     rest_view(ctx);
-    if (view_of(ctx)->notes)
-        word_lists_keep_notes(ctx->view->s->lists, view_of(ctx)->notes);
+    if (ctx->view->notes)
+        word_lists_keep_notes(ctx->view->s->lists, ctx->view->notes);
     ctx->view = NULL;
 }
 
@@ -260,18 +253,18 @@ void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct mes
         notes->pool = pool;
         notes->doc = v[i].doc;
         notes->view = words;
-        notes->next = view_of(ctx)->notes;
-        view_of(ctx)->notes = notes;
+        notes->next = ctx->view->notes;
+        ctx->view->notes = notes;
     }
 }
 
 /* A view that cannot begin is none: the failed read reports it, and the next one tries again. */
 static enum status begin_in_view(struct ctx *ctx, struct reader *out)
 {
-    struct view *view = view_of(ctx);
+    struct read_view *view = ctx->view;
     struct reader *r = &view->r;
     if (!r->db) {
-        enum status status = begin_read(ctx, view->base.s, r);
+        enum status status = begin_read(ctx, view->s, r);
         if (status != OK) {
             rest_view(ctx);
             return status;

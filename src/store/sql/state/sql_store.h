@@ -22,29 +22,17 @@ struct store {
     struct hold hold;
     uint8_t *key; /* in guarded memory; or NULL */
     struct writer *writer;
-    char *erasures; /* the file; or NULL */
-    struct store_restored *restored;
-    int64_t erasures_no;  /* the last row in the file; of the writer's thread */
-    bool may_wait;        /* is opened later when the disk fails now */
-    bool keeps_reserve;   /* reserve.h */
-    bool accepts_loss;    /* is opened although commits are missing */
-    bool is_move;         /* goes on with a copy (move.c) */
-    bool keeps_old;       /* copied before an upgrade */
-    bool must_exist;      /* PostgreSQL: no tables are made */
-    pthread_mutex_t lock; /* of the readers */
-    pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
+    char *erasures;              /* the file; or NULL */
+    int64_t erasures_no;         /* the last row in the file; of the writer's thread */
+    struct store_settings asked; /* as it was opened, without what is copied above */
+    pthread_mutex_t lock;        /* of the readers */
+    pthread_cond_t given;        /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
     atomic_int forgets; /* calls of store_forget that run */
     struct shelf shelf; /* vectors in memory */
     struct word_lists *lists;
     int64_t unreadable; /* vectors that were damaged; under the lock */
-};
-
-/* Of a ctx whose reads share a view (reader.c). The writer lets it rest without knowing readers. */
-struct read_view {
-    struct store *s;
-    void (*rest)(struct ctx *ctx);
 };
 
 /* A build without PostgreSQL has no such branch. */

@@ -99,7 +99,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     if (!w->is_open)
         return writer_failure(ctx, w);
     if (store_is_postgres(w->s))
-        return w->steps->group(ctx, w, first);
+        return writer_group_on_postgres(ctx, w, first);
     TRY(files_check(ctx, &w->s->files));
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
@@ -358,6 +358,23 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         show_group(w, first, last_no);
 }
 
+struct task *writer_take_waited(struct task **list)
+{
+    struct task *out = NULL, **last = &out;
+    while (*list) {
+        struct task *t = *list;
+        if (t->nobody_waits) {
+            list = &t->next;
+            continue;
+        }
+        *list = t->next;
+        t->next = NULL;
+        *last = t;
+        last = &t->next;
+    }
+    return out;
+}
+
 /* They came while PostgreSQL was lost; behind that none is queued. The lock is held, and not in
  * between. */
 static void refuse_waited(struct writer *w, struct ctx *ctx)
@@ -404,7 +421,7 @@ static void *write_groups(void *arg)
         if (store_is_away(w->s) && !w->is_ending)
             refuse_waited(w, &ctx);
         bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->is_ending;
-        if (!w->first || is_cut || (is_idle(w) && !w->is_ending))
+        if (!w->first || is_cut || is_idle(w))
             continue;
         struct task *group = take_group(w);
         pthread_mutex_unlock(&w->lock);
@@ -503,7 +520,7 @@ static enum status open_or_wait(struct ctx *ctx, struct writer *w)
 {
     enum status status = writer_connect(ctx, w);
     bool is_away = status == STORAGE && ctx->detail == STORAGE_AWAY;
-    if (!(is_away || store_disk_failed(ctx, status)) || !w->s->may_wait)
+    if (!(is_away || store_disk_failed(ctx, status)) || !w->s->asked.may_wait)
         return status;
     writer_note_result(w, ctx, status);
     ctx_clear_failure(ctx);
@@ -535,11 +552,6 @@ enum status writer_open(struct ctx *ctx, struct store *s, const struct writer_st
     else
         free_writer(w);
     return status;
-}
-
-void writer_unfollow(struct writer *w)
-{
-    notes_leave(&w->notes);
 }
 
 void writer_close(struct writer *w)

@@ -43,6 +43,13 @@ struct later {
     uint64_t pool; /* writer_pool of what it writes; 0: writer_settle_pool waits for no such */
 };
 
+/* What several tasks are asked: of a pool, something by its id; and where their count goes. */
+struct pool_call {
+    struct pool_ref pool;
+    str id;
+    int64_t *n;
+};
+
 /* What opening takes besides the connection. */
 struct writer_steps {
     enum status (*take_file)(struct ctx *ctx, struct store *s); /* before */
@@ -51,11 +58,6 @@ struct writer_steps {
     /* On the connection; and behind a commit that has erased. */
     enum status (*prepare)(struct ctx *ctx, struct store *s, struct db *db);
     void (*erased)(struct ctx *ctx, struct store *s, struct db *db);
-    /* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
-    enum status (*connect)(struct ctx *ctx, struct writer *w);
-    enum status (*group)(struct ctx *ctx, struct writer *w, struct task *first);
-    /* Behind a new connection: whether the last group of the one before was written. */
-    enum status (*settle)(struct ctx *ctx, struct writer *w);
 };
 
 /* PostgreSQL cannot be reached: nobody waits for it. */
@@ -95,8 +97,6 @@ MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
  */
 void writer_look_soon(struct writer *w);
 
-/* Nobody follows any more when this returns, whatever the database does. */
-void writer_unfollow(struct writer *w);
 /* OK, or how and why the last write, or the opening, failed. */
 enum status writer_failure(struct ctx *ctx, struct writer *w);
 

@@ -95,3 +95,10 @@ struct task *writer_take_waited(struct task **list);
 int writer_empty_log(struct writer *w, int wait_ms);
 /* Writes a group of tasks and ends them. */
 void writer_write(struct writer *w, struct ctx *ctx, struct task *first);
+
+/* On PostgreSQL: the connection opened with its tables, and a group of tasks run. */
+MUST_USE enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w);
+MUST_USE enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w,
+                                              struct task *first);
+/* Behind a new connection: whether the last group of the one before was written. */
+MUST_USE enum status writer_settle_on_postgres(struct ctx *ctx, struct writer *w);

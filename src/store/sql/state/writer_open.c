@@ -83,7 +83,7 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
     const struct store *s = w->s;
     struct db *db = &w->db;
     TRY(db_open(ctx, s->path, s->key, db));
-    TRY(commits_check(ctx, db, s->path, s->accepts_loss, &w->counted));
+    TRY(commits_check(ctx, db, s->path, s->asked.accepts_loss, &w->counted));
     if (w->counted.has_lost)
         TRY(leave_older_log(ctx, s, db));
     TRY(schema_bring(ctx, db, keep_old, w)); /* statements are prepared against the newest tables */
@@ -95,7 +95,7 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
 static enum status open_parts(struct ctx *ctx, struct writer *w)
 {
     if (store_is_postgres(w->s))
-        return w->steps->connect(ctx, w);
+        return writer_open_on_postgres(ctx, w);
     TRY(w->steps->take_file(ctx, w->s));
     TRY(open_connection(ctx, w));
     w->db.changes = &w->changes;
@@ -117,7 +117,7 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     if (status == OK) {
         if (atomic_load(&w->s->files.state) == FILES_AWAY)
             files_take(ctx, &w->s->files);
-        if (w->s->keeps_reserve)
+        if (w->s->asked.keeps_reserve && !store_is_postgres(w->s))
             reserve_keep(w->s->path);
     } else {
         if (w->counted.fd >= 0) /* its log is its own; closing would settle it without a mark */
@@ -183,8 +183,8 @@ static void open_now(struct writer *w, struct ctx *ctx)
 {
     enum { PAUSE_MS = 50, PAUSE_MAX_MS = 500 };
     enum status status = writer_connect(ctx, w);
-    if (status == OK && w->doubtful)
-        status = w->steps->settle(ctx, w);
+    if (store_is_postgres(w->s) && status == OK && w->doubtful)
+        status = writer_settle_on_postgres(ctx, w);
     HOLD(&w->lock);
     writer_note_result(w, ctx, status);
     w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0

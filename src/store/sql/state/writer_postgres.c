@@ -1,6 +1,4 @@
 /* writer_postgres.c - the writer's connection to PostgreSQL, and a group of tasks on it. */
-#include "store/sql/state/writer_postgres.h"
-
 #include <sodium.h>
 #include <unistd.h>
 
@@ -55,7 +53,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     struct pg_address at;
     TRY(db_connect(ctx, w->s->path, &w->db));
     TRY(pg_address_of(ctx, str_of(w->s->path), &at));
-    TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema), !w->s->must_exist));
+    TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema), !w->s->asked.must_exist));
     TRY(pg_set(ctx, w->db.pg, "statement_timeout", "10min"));
     TRY(pg_set(ctx, w->db.pg, "plan_cache_mode", "auto")); /* 8 % more notes a second */
     TRY(pg_own_tables(ctx, w->db.pg, own_tables));

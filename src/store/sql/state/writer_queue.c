@@ -19,23 +19,6 @@ enum {
     EMPTY_TRY_MS = 1600         /* the most that a try waits for readers, and others with it */
 };
 
-struct task *writer_take_waited(struct task **list)
-{
-    struct task *out = NULL, **last = &out;
-    while (*list) {
-        struct task *t = *list;
-        if (t->nobody_waits) {
-            list = &t->next;
-            continue;
-        }
-        *list = t->next;
-        t->next = NULL;
-        *last = t;
-        last = &t->next;
-    }
-    return out;
-}
-
 /* The lock is held. */
 static void queue_task(struct writer *w, struct task *t)
 {
@@ -93,8 +76,7 @@ enum status writer_run(struct writer *w, struct task *t)
     if (store_is_away(w->s))
         TRY(writer_failure(t->ctx, w));
     /* Whoever waits for the writer holds no connection, and reads what was written. */
-    if (t->ctx->view)
-        t->ctx->view->rest(t->ctx);
+    store_view_rest(t->ctx, w->s);
     assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
     run_queued(w, t);
     empty_log_later(w, t);
@@ -247,4 +229,20 @@ void store_wake(struct store *s)
     HOLD(&w->lock);
     w->is_woken = true;
     pthread_cond_broadcast(&w->written);
+}
+
+/* --- who follows --- */
+
+static enum status follow_notes(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct follower *const *f = what;
+    return notes_follow(ctx, db, db->notes, *f);
+}
+
+enum status store_follow(struct ctx *ctx, struct store *s, struct follower *f)
+{
+    if (f)
+        return writer_call(ctx, s->writer, follow_notes, &f);
+    notes_leave(&s->writer->notes);
+    return OK;
 }

@@ -137,9 +137,9 @@ static void read_bar(struct query *q, struct bar *out)
 enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
                        struct bars_read *out)
 {
-    struct bars_read found = {0};
     struct pool_row row;
     int64_t known;
+    *out = (struct bars_read){0};
     READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     SQL_AHEAD(ctx, r.db, SQL_BAR_LIST, known);
@@ -147,11 +147,9 @@ enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, i
     if (r.is_lent) /* a recall goes on with it */
         SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
     TRY(pool_find(ctx, r.db, pool, &row));
-    TRY(SQL_LIST(ctx, r.db, read_bar, &found.bars, &found.n, SQL_BAR_LIST, row.no));
-    TRY(SQL_LIST(ctx, r.db, read_memory, &found.expired, &found.n_expired, SQL_MEMORY_PAST, row.no,
-                 now));
-    *out = found;
-    return OK;
+    TRY(SQL_LIST(ctx, r.db, read_bar, &out->bars, &out->n, SQL_BAR_LIST, row.no));
+    return SQL_LIST(ctx, r.db, read_memory, &out->expired, &out->n_expired, SQL_MEMORY_PAST, row.no,
+                    now);
 }
 
 static void read_expired(struct query *q, struct expired *out)

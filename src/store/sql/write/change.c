@@ -164,19 +164,13 @@ static enum status run_change(struct ctx *ctx, struct store *s, const struct cha
 enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
                          struct memory *out)
 {
-    struct memory now;
     int64_t n;
-    TRY(run_change(ctx, s, &(struct change_call){change, &change->id, 1, true, &now, &n}));
-    *out = now;
-    return OK;
+    return run_change(ctx, s, &(struct change_call){change, &change->id, 1, true, out, &n});
 }
 
 enum status store_change_each(struct ctx *ctx, struct store *s, const struct change *change,
                               const str *ids, size_t n, int64_t *changed)
 {
     struct memory last;
-    int64_t done;
-    TRY(run_change(ctx, s, &(struct change_call){change, ids, n, false, &last, &done}));
-    *changed = done;
-    return OK;
+    return run_change(ctx, s, &(struct change_call){change, ids, n, false, &last, changed});
 }

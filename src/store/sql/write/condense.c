@@ -92,27 +92,21 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
  * others.
  */
 
-struct reopen {
-    struct pool_ref pool;
-    str id;
-    int64_t *reopened;
-};
-
 static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct reopen *r = what;
+    const struct pool_call *c = what;
     struct memory summary, *v;
     struct pool_row pool;
     size_t n;
     int64_t erased = 0;
-    TRY(pool_find(ctx, db, r->pool, &pool));
-    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, r->id, &summary));
+    TRY(pool_find(ctx, db, c->pool, &pool));
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, c->id, &summary));
     if (!summary.id.n || summary.layer != LAYER_SUMMARY)
-        return fail(ctx, NOT_FOUND, "no summary '" S_FMT "'", S_ARG(r->id));
+        return fail(ctx, NOT_FOUND, "no summary '" S_FMT "'", S_ARG(c->id));
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool.no};
-    TRY(memories_with(&e, SQL_MEMORY_BY_SUPERSEDER, r->id, &v, &n));
+    TRY(memories_with(&e, SQL_MEMORY_BY_SUPERSEDER, c->id, &v, &n));
     if (summary.valid_to || !n)
-        return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(r->id),
+        return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(c->id),
                     summary.valid_to ? "is archived already"
                                      : "names no memories that it replaced");
     struct put p = {
@@ -120,7 +114,7 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
     TRY(memory_close(&p, &summary, &(struct memory){0})); /* first, so no member meets its key */
     for (size_t i = 0; i < n; i++)
         TRY(memory_reopen(&e, &v[i]));
-    *r->reopened = e.closed;
+    *c->n = e.closed;
     TRY(pool_count(ctx, db, pool.no, p.gain));
     return eraser_end(&e, &erased);
 }
@@ -129,10 +123,7 @@ enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool,
                          int64_t *reopened)
 {
     TRY(pool_check(ctx, pool));
-    int64_t n = 0;
-    TRY(writer_call(ctx, s->writer, reopen_summary, &(struct reopen){pool, id, &n}));
-    *reopened = n;
-    return OK;
+    return writer_call(ctx, s->writer, reopen_summary, &(struct pool_call){pool, id, reopened});
 }
 
 enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -112,12 +112,10 @@ enum status store_consolidate(struct ctx *ctx, struct store *s, const struct con
                               int64_t *changed)
 {
     TRY(pool_check(ctx, c->pool));
-    int64_t n = 0;
-    const struct consolidate own = {c, &n};
+    const struct consolidate own = {c, changed};
     struct task t = {.ctx = ctx, .call = consolidate_pool, .what = &own, .erases = c->n_erase > 0};
     TRY(writer_run(s->writer, &t));
     if (t.erases)
         vector_cache_follow(s, &c->pool);
-    *changed = n;
     return OK;
 }

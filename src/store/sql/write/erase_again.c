@@ -22,12 +22,6 @@ struct again {
     int64_t no; /* of the pool */
 };
 
-/* A list of ids that grows. */
-struct found {
-    str *v;
-    size_t n, cap;
-};
-
 static enum status was_erased(struct again *a, const struct erasure_names *names, bool *out)
 {
     struct erasure_word word;
@@ -87,31 +81,31 @@ static enum status erase_messages(struct again *a)
     return OK;
 }
 
-static enum status look_at_memory(struct again *a, const struct memory *m, struct found *out)
+static enum status look_at_memory(struct again *a, const struct memory *m, bool *is_erased)
 {
     struct erasure_names names = {0};
     CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
-    bool is_erased;
     ERASURE_NAME(&names, a->key, "id", a->pool.user, a->pool.space, m->id);
     ERASURE_NAME(&names, a->key, "text", a->pool.user, a->pool.space, erasure_text(&own.arena, m));
     if (m->session.n)
         ERASURE_NAME(&names, a->key, "session", a->pool.user, a->pool.space, m->session);
-    TRY(was_erased(a, &names, &is_erased));
-    if (is_erased)
-        ARENA_ADD(&a->ctx->arena, out->v, out->n, out->cap) = str_dup(&a->ctx->arena, m->id);
-    return OK;
+    return was_erased(a, &names, is_erased);
 }
 
 static enum status erase_memories(struct again *a)
 {
-    struct found found = {0};
     struct memory *v;
-    size_t n;
+    size_t n, n_ids = 0;
     TRY(SQL_LIST(a->ctx, a->db, read_memory, &v, &n, SQL_ERASURE_MEMORIES, a->no));
-    for (size_t i = 0; i < n; i++)
-        TRY(look_at_memory(a, &v[i], &found));
-    const struct forget what = {.pool = a->pool, .ids = found.v, .n_ids = found.n};
-    return found.n ? forget_again(a, &what) : OK;
+    str *ids = NEW_N(&a->ctx->arena, str, n);
+    for (size_t i = 0; i < n; i++) {
+        bool is_erased;
+        TRY(look_at_memory(a, &v[i], &is_erased));
+        if (is_erased)
+            ids[n_ids++] = v[i].id;
+    }
+    const struct forget what = {.pool = a->pool, .ids = ids, .n_ids = n_ids};
+    return n_ids ? forget_again(a, &what) : OK;
 }
 
 /* --- bars --- */

@@ -53,8 +53,7 @@ struct part {
     size_t batch;          /* most rows of a batch */
     const str *ids;        /* of memories that are left */
     size_t n_ids;
-    str last;     /* id of the batch before */
-    str *goes_on; /* set to last, for the next transaction; or NULL */
+    str *last; /* id of the batch before; it may be one of the transaction before */
 };
 /* Each batch has memory of its own; one of less than w->batch rows (*n) is the last. */
 MUST_USE enum status erase_in_batches(

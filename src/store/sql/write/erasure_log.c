@@ -142,18 +142,17 @@ static str close_secret(struct arena *a, const struct side *side, str id, const 
 static enum status open_secret(struct ctx *ctx, const struct side *side, str id, str text, str *out)
 {
     str hex = text;
-    size_t n = 0;
     unsigned char *p = arena_alloc(&ctx->arena, text.n + 1);
     if (text.n && side->s->key && !unseal(&ctx->arena, side->seal, id, text, &hex))
         return fail(ctx, FORBIDDEN,
                     "the log of erasures '%s' was written under another key of the database; use "
                     "that key, or move the file away",
                     side->s->erasures);
-    if (sodium_hex2bin(p, text.n, hex.p, hex.n, NULL, &n, NULL) != 0 || 2 * n != hex.n)
+    if (!hex_read(hex, p, hex.n / 2))
         return fail(ctx, STORAGE,
                     "the log of erasures '%s' is damaged, or of an encrypted database",
                     side->s->erasures);
-    *out = (str){(const char *)p, n};
+    *out = (str){(const char *)p, hex.n / 2};
     return OK;
 }
 
@@ -412,7 +411,8 @@ static void log_failure(const struct store *s, const struct ctx *why)
 enum status erasure_log_open(struct ctx *ctx, struct store *s, struct db *db)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    struct store_restored done = {.brings_again = s->restored && s->restored->brings_again};
+    struct store_restored *restored = s->asked.restored;
+    struct store_restored done = {.brings_again = restored && restored->brings_again};
     int64_t newest;
     if (!s->erasures)
         return OK;
@@ -420,15 +420,15 @@ enum status erasure_log_open(struct ctx *ctx, struct store *s, struct db *db)
     if (!newest && access(s->erasures, F_OK) != 0) /* it is made with the first erasure */
         return OK;
     enum status status = follow_file(&own, s, db, true, &done);
-    if (status != OK && s->restored)
+    if (status != OK && restored)
         return ctx_pass(ctx, &own, status);
     if (status != OK)
         log_failure(s, &own);
-    if (s->restored)
-        *s->restored = done;
+    if (restored)
+        *restored = done;
     if (!done.erased && !done.taken)
         return OK;
-    if (!s->restored)
+    if (!restored)
         log_event(LOG_WARN, "store.erased_again", "rows=%lld rights=%lld", (long long)done.erased,
                   (long long)done.taken);
     return is_postgres(db) ? OK : commits_settle(ctx, db, s->path, SQLITE_CHECKPOINT_TRUNCATE);

@@ -26,7 +26,7 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
     TRY(SQL_LIST(e->ctx, e->db, read_message, &v, n, SQL_MESSAGE_RANGE, e->pool,
                  session_first(w->session), session_last(w->session), (int64_t)w->batch));
     for (size_t i = 0; i < *n; i++)
-        TRY(erase_message(e, &v[i], w->what && w->what->keeps_memories));
+        TRY(erase_message(e, &v[i], w->what->keeps_memories));
     return SQL_DO(e->ctx, e->db, SQL_SESSION_SHRINK, e->pool, w->session, (int64_t)*n);
 }
 
@@ -46,12 +46,10 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
     TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_KIND, e->pool,
-                 name_index(type_names, w->what->type, -1), w->what->before, w->last,
+                 name_index(type_names, w->what->type, -1), w->what->before, *w->last,
                  (int64_t)w->batch));
     if (*n)
-        w->last = str_dup(w->arena, v[*n - 1].id);
-    if (*n && w->goes_on)
-        *w->goes_on = w->last;
+        *w->last = str_dup(w->arena, v[*n - 1].id);
     return erase_listed(e, v, *n);
 }
 
@@ -241,10 +239,10 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
 
 static enum status forget_kind(const struct forgetting *f, int64_t pool)
 {
+    str none = S("");
     const struct part all = {.what = f->what,
                              .budget = f->budget,
-                             .last = f->last ? *f->last : S(""),
-                             .goes_on = f->last};
+                             .last = f->last ? f->last : &none};
     TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_kind, f->erased));
     return *f->erased ? OK : fail(f->ctx, NOT_FOUND, "there is no such memory");
 }

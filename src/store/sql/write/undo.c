@@ -240,15 +240,9 @@ static void read_part(struct query *q, str *out)
     *out = str_dup(&q->ctx->arena, sql_see_blob(q));
 }
 
-struct undo_call {
-    struct pool_ref pool;
-    str id;
-    int64_t *restored;
-};
-
 static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
 {
-    const struct undo_call *c = what;
+    const struct pool_call *c = what;
     struct undoing u = {.ctx = ctx, .db = db};
     struct pool_row pool;
     str *parts;
@@ -272,7 +266,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     TRY(pool_count(ctx, db, u.pool, u.gain));
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
-    *c->restored = u.restored;
+    *c->n = u.restored;
     TRY(erasure_undone(ctx, db, c->id));
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
@@ -281,12 +275,10 @@ enum status store_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, s
                        int64_t *restored)
 {
     TRY(pool_check(ctx, pool));
-    int64_t n = 0;
-    struct undo_call c = {pool, id, &n};
+    struct pool_call c = {pool, id, restored};
     struct task t = {.ctx = ctx, .call = put_back, .what = &c, .erases = true};
     TRY(writer_run(s->writer, &t));
     vector_cache_follow(s, &pool);
-    *restored = n;
     return writer_erased(&t);
 }
 
