@@ -27,6 +27,13 @@ struct odd_form {
     str form, base;
 };
 
+/* English forms whose base another word spells the same ("saw", "left", "found") are not among
+ * them. */
+static const struct odd_form irregulars[] = {
+#define IRREGULAR(form, base) {{form, sizeof form - 1}, {base, sizeof base - 1}},
+#include "lang/irregular.def"
+};
+
 /* What is made of lang/language.def at the first use. */
 struct vocabulary {
     struct arena arena;
@@ -153,7 +160,8 @@ enum language language_of_script(int32_t c)
 
 /* --- the rules about endings --- */
 
-str stem_with(struct stemmers *s, enum language language, str word)
+/* As Snowball does it; the stem lasts until the next call. */
+static str stem_with(struct stemmers *s, enum language language, str word)
 {
     if (!stemmer_names[language])
         return word;
@@ -368,8 +376,7 @@ static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum langua
                 ARENA_ADD(&v->arena, v->odd[language], n, cap) = (struct odd_form){form, base};
         }
     }
-    if (n)
-        v->odd_index[language] = word_index_make(v->odd[language], n, sizeof *v->odd[language]);
+    v->odd_index[language] = word_index_make(v->odd[language], n, sizeof *v->odd[language]);
 }
 
 static struct stem_table make_heads(struct arena *a, struct stemmers *s)
@@ -437,14 +444,23 @@ enum language language_of(struct arena *a, str text, bool is_guess)
 
 /* --- stems --- */
 
+/* "went" is "go", "colour" is "color"; other words are themselves. */
+static str english_stem(struct stemmers *s, str folded)
+{
+    uint32_t at = word_index_find(WORD_INDEX(irregulars), folded);
+    return stem_with(s, ENGLISH, at == NO_WORD ? folded : irregulars[at].base);
+}
+
 str language_stem(struct arena *a, struct stemmers *s, enum language language, str folded)
 {
-    const struct vocabulary *v = vocabulary();
-    assert(language > ENGLISH && language < LANGUAGES);
+    assert(language < LANGUAGES);
+    if (language == ENGLISH)
+        return english_stem(s, folded);
     if (language == ARABIC)
         return arabic_stem(a, folded);
+    const struct vocabulary *v = vocabulary();
     str stem = regular_stem(a, s, language, folded);
-    uint32_t odd = v->odd[language] ? word_index_find(&v->odd_index[language], stem) : NO_WORD;
+    uint32_t odd = word_index_find(&v->odd_index[language], stem);
     return odd == NO_WORD ? stem : v->odd[language][odd].base;
 }
 

@@ -40,10 +40,8 @@ struct stemmers {
 };
 void stemmers_close(struct stemmers *s);
 
-/* As Snowball does it; the stem lasts until the next call. */
-str stem_with(struct stemmers *s, enum language language, str word);
-
-/* Without its ending: "работал" and "работаю" are the same. Latin stems have no accents. */
+/* Without its ending: "работал" and "работаю" are the same. Latin stems have no accents. An English
+ * one lasts until the next call. */
 str language_stem(struct arena *a, struct stemmers *s, enum language language, str folded);
 
 /* The stems of the parts of a compound, the last first; 0 for any other word. */

@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "words/language.h"
-#include "words/word_index.h"
 
 /*
  * One pass over the text: each character is a letter, a digit, of an unspaced script, or other;
@@ -25,14 +24,6 @@ enum { STEM_MAX = 64 };
  * Latin stems are English for comparing, as two texts may be of two languages; the index has the
  * stems of the text's own language beside them, and a question asks for those of its own.
  */
-
-/* Forms whose base another word spells the same ("saw", "left", "found") are not among them. */
-static const struct irregular {
-    str form, base;
-} irregulars[] = {
-#define IRREGULAR(form, base) {{form, sizeof form - 1}, {base, sizeof base - 1}},
-#include "lang/irregular.def"
-};
 
 enum kind { KIND_OTHER, KIND_LETTER, KIND_DIGIT, KIND_UNSPACED };
 
@@ -78,7 +69,6 @@ struct splitter {
     str text;
     struct words out;
     size_t cap, max;
-    const struct word_index *irregulars;
     enum word_use use;
     enum language language; /* of the words in Latin letters */
     bool is_japanese;
@@ -100,12 +90,7 @@ static str stem_of(const struct splitter *s, str folded, enum language script, b
     *is_stop = language_is_function_word(script, folded);
     if (*is_stop || folded.n < KNOWN_LEAST)
         return folded;
-    if (script)
-        return language_stem(s->a, &s->stemming->stemmers, script, folded);
-    /* "went" is "go", "colour" is "color"; other words are themselves. */
-    uint32_t at = word_index_find(s->irregulars, folded);
-    str regular = at == NO_WORD ? folded : irregulars[at].base;
-    return stem_with(&s->stemming->stemmers, ENGLISH, regular);
+    return language_stem(s->a, &s->stemming->stemmers, script, folded);
 }
 
 static void keep_known(struct known_word *k, str folded, enum language script, str stem,
@@ -283,11 +268,7 @@ static struct words split_text(struct splitter s)
 
 static struct splitter splitter_of(struct arena *a, str text, size_t max)
 {
-    return (struct splitter){.a = a,
-                             .stemming = thread_stemming(),
-                             .irregulars = WORD_INDEX(irregulars),
-                             .text = text,
-                             .max = max};
+    return (struct splitter){.a = a, .stemming = thread_stemming(), .text = text, .max = max};
 }
 
 struct words words_of(struct arena *a, str text, size_t max)

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "dumps.h"
 #include "engine/judge/directive.h"
+#include "engine/judge/plain.h"
 
 /*
  * usage: train_directive WEIGHTS FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
@@ -56,7 +57,7 @@ static void add_text(struct told_data *d, str text, str language, enum kind kind
     struct directive_features *f = ROOM_N(&scratch, struct directive_features, 1);
     if (!str_trim(text).n)
         return;
-    directive_features_of(&scratch, text, f);
+    directive_features_of(&scratch, text_plain(&scratch, text), f);
     int *v = NEW_N(a, int, f->n + 1);
     memcpy(v, f->v, f->n * sizeof *v);
     d->v = arena_more(a, d->v, d->n, &d->cap, sizeof *d->v);

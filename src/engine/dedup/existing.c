@@ -19,7 +19,6 @@ enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64 };
 struct near_memory {
     struct memory memory;
     double cosine;
-    struct saying says;
     enum relation relation; /* of the line to it */
 };
 
@@ -27,7 +26,6 @@ struct seeking {
     struct ctx *ctx;
     struct same_seeker *s;
     str line;
-    struct saying says;
     enum layer layer;
     struct near_memory v[NEAREST]; /* the nearest first */
     size_t n;
@@ -45,7 +43,6 @@ static bool may_be_like(const struct memory *m)
 
 static enum status read_hits(struct seeking *k, const struct vector_hits *hits)
 {
-    struct arena *a = &k->ctx->arena;
     doc_id docs[NEAREST];
     double cosines[NEAREST];
     size_t n = 0;
@@ -55,16 +52,11 @@ static enum status read_hits(struct seeking *k, const struct vector_hits *hits)
         cosines[n] = (double)hits->v[i].cosine;
         docs[n++] = hits->v[i].doc;
     }
-    struct memory *v = NEW_N(a, struct memory, NEAREST);
-    k->says = saying_of(a, k->line);
+    struct memory *v = NEW_N(&k->ctx->arena, struct memory, NEAREST);
     TRY(store_memories(k->ctx, k->s->e->store, k->s->pool, docs, n, v));
-    for (size_t i = 0; i < n; i++) {
-        if (!may_be_like(&v[i]))
-            continue;
-        k->v[k->n++] = (struct near_memory){.memory = v[i],
-                                            .cosine = cosines[i],
-                                            .says = saying_of(a, v[i].content)};
-    }
+    for (size_t i = 0; i < n; i++)
+        if (may_be_like(&v[i]))
+            k->v[k->n++] = (struct near_memory){.memory = v[i], .cosine = cosines[i]};
     SORT(k->v, k->n, nearest_first);
     return OK;
 }
@@ -92,11 +84,14 @@ static enum status look_up(struct seeking *k)
 /* The nearest first. In another layer only the same counts, for a change must not move a fact. */
 static enum relation settle_relation(struct seeking *k, bool with_model, struct memory *like)
 {
+    struct arena *a = &k->ctx->arena;
     struct likeness by = {BY_VECTOR, k->s->e->settings, .with_model = with_model};
+    struct saying line = saying_of(a, k->line);
     for (size_t i = 0; i < k->n; i++) {
         struct near_memory *m = &k->v[i];
+        struct saying there = saying_of(a, m->memory.content);
         by.cosine = m->cosine;
-        m->relation = relation_of(&k->says, &m->says, &by);
+        m->relation = relation_of(&line, &there, &by);
         *like = m->memory;
         if (m->relation == SAME || (relation_replaces(m->relation) && m->memory.layer == k->layer))
             return m->relation;
@@ -213,8 +208,9 @@ static enum status find_candidates(struct ctx *ctx, struct engine *e, struct poo
     return store_memories(ctx, e->store, pool, docs, *n, out);
 }
 
+/* *like stays as it is where there is none. */
 static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                            const struct memory *m, bool *out, struct memory *like)
+                            const struct memory *m, struct memory *like)
 {
     struct memory *v = NEW_N(&ctx->arena, struct memory, READ_MAX);
     struct memory other;
@@ -222,12 +218,13 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
     TRY(find_candidates(ctx, e, pool, m, v, &n));
     while (at < n && !adds_nothing(&ctx->arena, e->settings, m, &v[at]))
         at++;
-    if (!(*out = at < n))
+    if (at == n)
         return OK;
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &other));
-    *out = !other.id.n;
+    if (other.id.n)
+        return OK;
     *like = v[at];
-    return *out ? store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms()) : OK;
+    return store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms());
 }
 
 /* In a ctx of its own, as up to READ_MAX memories are read to find one. */
@@ -236,7 +233,7 @@ bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct memory found = {0};
-    bool is_said, is_kept = look_for(&own, e, pool, m, &is_said, &found) == OK && is_said;
+    bool is_kept = look_for(&own, e, pool, m, &found) == OK && found.id.n;
     if (is_kept && like)
         *like = memory_copy(&ctx->arena, &found);
     return is_kept;

@@ -192,25 +192,23 @@ static bool is_request(const struct fact_row *row)
  * is meant for another person. */
 static bool is_for_us(struct found *f, str note)
 {
-    struct match m;
-    if (clause_find(CLAUSE_OTHERS, note, 0, &m))
+    if (clause_find(CLAUSE_OTHERS, note, 0, NULL))
         return false;
-    bool is_opening = f->opens && !clause_find(CLAUSE_NOBODY, note, 0, &m);
-    return is_opening || clause_find(CLAUSE_OWN, note, 0, &m);
+    bool is_opening = f->opens && !clause_find(CLAUSE_NOBODY, note, 0, NULL);
+    return is_opening || clause_find(CLAUSE_OWN, note, 0, NULL);
 }
 
 /* Whether a reader who was not there knows what is meant. One likes the sea, and all know which;
  * what one has decided on is one of several. */
 static bool is_clear(const struct fact_row *row, str told)
 {
-    struct match m;
-    if (!is_request(row) && clause_find(CLAUSE_YOU, told, 0, &m))
+    if (!is_request(row) && clause_find(CLAUSE_YOU, told, 0, NULL))
         return false;
-    if (clause_find(CLAUSE_WEAK, told, 0, &m) || clause_find(CLAUSE_LOST, told, 0, &m))
+    if (clause_find(CLAUSE_WEAK, told, 0, NULL) || clause_find(CLAUSE_LOST, told, 0, NULL))
         return false;
     bool is_choice = !strcmp(row->category, "decision");
-    return (!is_choice && clause_find(CLAUSE_ALONE, told, 0, &m)) ||
-           !clause_find(CLAUSE_WHICH, told, 0, &m);
+    return (!is_choice && clause_find(CLAUSE_ALONE, told, 0, NULL)) ||
+           !clause_find(CLAUSE_WHICH, told, 0, NULL);
 }
 
 /* Takes what the row says of the clause; returns where the clause ends. */
@@ -241,12 +239,11 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
 /* Whether a clause that fills a slot names one who, or which, can. */
 static bool names_value(enum slot slot, str clause, str value)
 {
-    struct match m;
     bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
-    return !clause_find(CLAUSE_WEAK, value, 0, &m) && !clause_find(CLAUSE_YOU, value, 0, &m) &&
-           !(names_one && clause_find(CLAUSE_NO_NAME, value, 0, &m)) &&
-           !(slot == SLOT_school && clause_find(CLAUSE_NO_SCHOOL, value, 0, &m)) &&
-           !(slot == SLOT_partner && clause_find(CLAUSE_SEEING, clause, 0, &m));
+    return !clause_find(CLAUSE_WEAK, value, 0, NULL) && !clause_find(CLAUSE_YOU, value, 0, NULL) &&
+           !(names_one && clause_find(CLAUSE_NO_NAME, value, 0, NULL)) &&
+           !(slot == SLOT_school && clause_find(CLAUSE_NO_SCHOOL, value, 0, NULL)) &&
+           !(slot == SLOT_partner && clause_find(CLAUSE_SEEING, clause, 0, NULL));
 }
 
 /* What no row of the table knows: a slot that the clause fills, of the user's or of one who is
@@ -321,7 +318,7 @@ static bool with_subject(struct found *f, struct piece *s, size_t at)
 
 static void take_sentence(struct found *f, struct piece s, bool asks)
 {
-    struct match m, before;
+    struct match m;
     if (languages_find(f, s.text, s.mask, asks))
         return;
     size_t at = after_lead(s, 0);
@@ -330,11 +327,12 @@ static void take_sentence(struct found *f, struct piece s, bool asks)
         asks = false;
     }
     if (asks) {
-        if (clause_find(CLAUSE_ASKS, s.mask, at, &m) || !clause_find(CLAUSE_STATED, s.mask, at, &m))
+        if (clause_find(CLAUSE_ASKS, s.mask, at, NULL) ||
+            !clause_find(CLAUSE_STATED, s.mask, at, &m))
             return;
         s = piece_sub(s, 0, m.from);
     }
-    if (clause_find(CLAUSE_SUPPOSED, s.mask, at, &m))
+    if (clause_find(CLAUSE_SUPPOSED, s.mask, at, NULL))
         return;
     while (at < s.text.n) {
         if (take_clause(f, s, &at) && with_subject(f, &s, at)) {
@@ -344,7 +342,7 @@ static void take_sentence(struct found *f, struct piece s, bool asks)
         if (!clause_find(CLAUSE_BOUNDARY, s.mask, at, &m))
             return;
         str just_before = str_sub(s.mask, m.from > REPORT_MAX ? m.from - REPORT_MAX : 0, m.from);
-        if (clause_find(CLAUSE_REPORTED, just_before, 0, &before))
+        if (clause_find(CLAUSE_REPORTED, just_before, 0, NULL))
             return;
         at = after_lead(s, m.to);
     }
@@ -480,11 +478,11 @@ static bool take_line(struct found *f, str line)
     struct match m;
     bool asks;
     struct piece rest = mask_line(&f->ctx->arena, one_line(&f->ctx->arena, without_mark(line)));
-    if (clause_find(CLAUSE_MATERIAL, rest.mask, 0, &m))
+    if (clause_find(CLAUSE_MATERIAL, rest.mask, 0, NULL))
         return false;
     while (rest.text.n) {
         struct piece s = cut_sentence(&rest, &asks);
-        if (clause_find(CLAUSE_FRAME, s.mask, 0, &m))
+        if (clause_find(CLAUSE_FRAME, s.mask, 0, NULL))
             return false;
         bool takes_back = clause_find(CLAUSE_RETRACTS, s.mask, 0, &m);
         f->n = takes_back && !m.from ? f->n_before : f->n;

@@ -97,7 +97,7 @@ static double importance_of(struct found *f, const struct memory *m)
 {
     double least = str_is(m->category, "note") ? ASKED_FOR : 0;
     double seed = str_is_one_of(m->category, seed_weighty) ? SEED_WEIGHTY : SEED_PLAIN;
-    double rule = f->newest_wins ? importance_by_rule(&f->ctx->arena, m) : seed;
+    double rule = f->by_seed ? seed : importance_by_rule(&f->ctx->arena, m);
     return rule > least ? rule : least;
 }
 
@@ -109,7 +109,7 @@ static str metadata_of(struct found *f, const char *category, int64_t now)
     json_member_str(&w, "category", str_of(category));
     json_key(&w, "extractedAt");
     json_time(&w, now);
-    json_member_str(&w, "source", f->source);
+    json_member_str(&w, "source", f->by_seed ? S("llm_response") : S("user_message"));
     json_close(&w, '}');
     return buf_str(&b);
 }
@@ -124,7 +124,7 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     assert(f->n <= f->room && key.n);
     while (at < f->n && !str_eq(f->v[at].key, key))
         at++;
-    if ((at < f->n && !f->newest_wins) || at == f->room || secrets_are_in(content))
+    if ((at < f->n && f->by_seed) || at == f->room || secrets_are_in(content))
         return NULL;
     int64_t now = clock_ms();
     f->added++;
@@ -198,8 +198,7 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
     bool by_seed = rules == EXTRACT_TABLE;
     struct found f = {.ctx = ctx,
                       .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
-                      .source = by_seed ? S("llm_response") : S("user_message"),
-                      .newest_wins = !by_seed};
+                      .by_seed = by_seed};
     text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
     if (!by_seed)
         text = utterance_own_words(&ctx->arena, text);

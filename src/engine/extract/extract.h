@@ -20,8 +20,7 @@ struct found {
     struct memory *v;
     size_t n, room, added; /* added: also in place of another */
     size_t n_before;       /* what was found before the last sentence */
-    str source;            /* for the metadata */
-    bool newest_wins;      /* of two with one key in a text; else the first */
+    bool by_seed;          /* by the compatible table: of two with one key the first wins */
     bool takes_notes;      /* what asks to be remembered is, here */
     bool takes_wishes;     /* and what is wished of every answer */
     bool opens;            /* this sentence is the first of the text, or of its last line */

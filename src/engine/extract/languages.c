@@ -74,12 +74,11 @@ static bool take_told(struct reading *r, const struct told_row *row, const struc
                       size_t end)
 {
     struct arena *a = &r->f->ctx->arena;
-    struct match empty;
     bool is_note = !strcmp(row->category, "note");
     end = is_note ? r->text.n : row->ending == ALONE ? m->to : end;
     str value = trimmed(str_sub(r->text, m->to, end));
     bool is_no_value =
-        !is_note && (value.n > VALUE_MAX || guard_find(r, GUARD_EMPTY, value, 0, &empty));
+        !is_note && (value.n > VALUE_MAX || guard_find(r, GUARD_EMPTY, value, 0, NULL));
     if (row->ending == VALUE && (value.n < VALUE_MIN || is_no_value))
         return false;
     str content = is_note ? value : trimmed(str_sub(r->text, r->at, end));
@@ -130,17 +129,17 @@ static enum language language_of_sentence(struct arena *a, str text)
 /* The facts that the heads of one language find. */
 static bool find_in_language(struct reading r, bool asks)
 {
-    struct match m, reports;
+    struct match m;
     bool is_found = false;
     skip_leads(&r);
-    if (guard_find(&r, GUARD_SUPPOSES, r.mask, r.at, &m))
+    if (guard_find(&r, GUARD_SUPPOSES, r.mask, r.at, NULL))
         return false;
     while (r.at < r.text.n) {
         bool is_last = !guard_find(&r, GUARD_SPLITS, r.mask, r.at, &m);
         is_found |= (!asks || !is_last) && take_clause(&r);
         if (is_last)
             return is_found;
-        if (guard_find(&r, GUARD_REPORTS, str_sub(r.mask, r.at, m.from), 0, &reports))
+        if (guard_find(&r, GUARD_REPORTS, str_sub(r.mask, r.at, m.from), 0, NULL))
             return is_found;
         r.at = m.to;
         skip_leads(&r);

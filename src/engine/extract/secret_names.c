@@ -33,7 +33,6 @@ static const struct secret_row rows[] = {
 #define NUMBERS(REGEX) {"", SECRET_NUMBERS, 0, "\\G" REGEX},
 #include "engine/extract/secrets.def"
 #define KEYS(LITERALS, LEAST) {LITERALS, SECRET_KEYS, LEAST, NULL},
-#include "engine/extract/secrets.def"
 #define SHAPE(LITERALS, REGEX) {LITERALS, SECRET_SHAPE, 0, "\\G" REGEX},
 #include "engine/extract/secrets.def"
 #define PASSWORD(LITERALS) {LITERALS, SECRET_PASSWORD, 0, NULL},

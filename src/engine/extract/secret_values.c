@@ -120,8 +120,7 @@ static bool row_fits(str word, str row)
         return word.n > row.n &&
                str_eq_nocase(str_sub(word, word.n - row.n + 1, word.n), str_sub(row, 1, row.n));
     if (row.p[row.n - 1] == '*')
-        return word.n > row.n + MORE &&
-               str_eq_nocase(str_sub(word, 0, row.n - 1), str_sub(row, 0, row.n - 1));
+        return word.n > row.n + MORE && text_starts_nocase(word, str_sub(row, 0, row.n - 1));
     return str_eq_nocase(word, row);
 }
 
@@ -364,9 +363,8 @@ static bool is_code_name(str word, enum link link)
     if (!is_letters_and(word, "_."))
         return false;
     for (const char *const *k = code_names; *k; k++)
-        for (size_t i = 0; i + strlen(*k) <= word.n; i++)
-            if (str_eq_nocase(str_sub(word, i, i + strlen(*k)), str_of(*k)))
-                return true;
+        if (SOME(i, word.n, text_starts_nocase(str_sub(word, i, word.n), str_of(*k))))
+            return true;
     return is_joined && link != LINK_WORD;
 }
 

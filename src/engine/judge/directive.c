@@ -234,7 +234,7 @@ static void mark_words(struct marks *m, const int32_t *v, size_t n)
     }
 }
 
-static void plain_features(struct arena *a, str plain, struct directive_features *out)
+void directive_features_of(struct arena *a, str plain, struct directive_features *out)
 {
     struct marks *m = NEW(a, struct marks);
     int32_t *v = ROOM_N(a, int32_t, plain.n + 1);
@@ -250,11 +250,6 @@ static void plain_features(struct arena *a, str plain, struct directive_features
             out->v[out->n++] = 64 * i + __builtin_ctzll(left);
             out->n_runs += i < DIRECTIVE_RUNS / 64;
         }
-}
-
-void directive_features_of(struct arena *a, str text, struct directive_features *out)
-{
-    plain_features(a, text_plain(a, text), out);
 }
 
 /* By the root of how many there are, so that long texts do not add up. */
@@ -286,7 +281,7 @@ static bool is_part_directive(struct arena *scratch, str text, enum whose whose)
         (!is_plain && sentence_instructs(scratch, plain, is_own)))
         return true;
     struct directive_features *f = ROOM_N(scratch, struct directive_features, 1);
-    plain_features(scratch, plain, f);
+    directive_features_of(scratch, plain, f);
     return f->n && directive_odds(whose, f) >= 0;
 }
 

@@ -18,14 +18,14 @@ enum directive {
     DIRECTIVE_KINDS
 };
 
-/* The features of a text: each once, ascending. */
+/* The features of a text as text_plain gives it: each once, ascending. */
 struct directive_features {
     int v[DIRECTIVE_FEATURES];
     size_t n, n_runs; /* runs of characters and words, which come first; then cues */
 };
 /* What each of its runs, or else of its cues, counts. */
 double directive_share(const struct directive_features *f, bool is_run);
-void directive_features_of(struct arena *a, str text, struct directive_features *out);
+void directive_features_of(struct arena *a, str plain, struct directive_features *out);
 
 /* The part of a text that is judged at once: its first sentence; is_joined: with short ones behind
  * it. */

@@ -64,22 +64,17 @@ static void read_tokens(struct arena *a, const int8_t *tokens, size_t n, struct 
     to_length_1(out->mean);
 }
 
-static int compare_word(const void *key, const void *row)
-{
-    return str_cmp(*(const str *)key, str_of(((const struct pair_word *)row)->wording));
-}
-
 /* Both are sorted, so the rows ascend. */
 static void read_wording(struct pair_text *out)
 {
-    if (out->is_worded)
+    if (out->wording)
         return;
     struct form_features *f = ROOM_N(out->a, struct form_features, 1);
     form_features_of(out->a, out->text, f);
-    out->is_worded = true;
+    out->wording = ROOM_N(out->a, int, f->n);
     for (size_t i = 0; i < f->n; i++) {
         const struct pair_word *row =
-            bsearch(&f->v[i], pair_words, PAIR_WORDS, sizeof *pair_words, compare_word);
+            bsearch(&f->v[i], pair_words, PAIR_WORDS, sizeof *pair_words, form_compare);
         if (row)
             out->wording[out->n_wording++] = (int)(row - pair_words);
     }
@@ -88,14 +83,12 @@ static void read_wording(struct pair_text *out)
 static void read_words(struct pair_text *out)
 {
     struct arena *a = out->a;
-    if (out->is_read)
+    if (out->order)
         return;
     struct words w = words_of(a, out->text, WORDS_MAX);
     out->order = NEW_N(a, uint64_t, w.n + 1);
-    out->is_read = true;
     out->telling = terms_with_room(a, w.n);
     out->length = log1p((double)w.n) / log1p(WORDS_MAX);
-    out->asks = str_ends(str_trim(out->text), S("?"));
     for (size_t i = 0; i < w.n; i++) {
         uint64_t stem = out->order[out->n_order++] = str_hash(w.v[i].stem);
         if (!w.v[i].is_stop)
@@ -234,8 +227,8 @@ void pair_signals(struct pair_text *older, struct pair_text *newer, const struct
     s[2] = part_of(shared, newer->telling.n);
     s[3] = (float)older->length;
     s[4] = (float)newer->length;
-    s[5] = older->asks;
-    s[6] = newer->asks;
+    s[5] = str_ends(str_trim(older->text), S("?"));
+    s[6] = str_ends(str_trim(newer->text), S("?"));
     add_terms(s + 7, &older->names, &newer->names);
     add_terms(s + 11, &older->numbers, &newer->numbers);
     add_words(older, newer, shared, s + 15);

@@ -24,17 +24,14 @@ enum pair_is {
 struct pair_text {
     struct arena *a;
     str text;
-    bool is_read;
     struct term_set telling, names, numbers; /* stems */
-    uint64_t *order;                         /* the stems of all its words */
+    uint64_t *order;                         /* the stems of all its words; NULL: not read yet */
     size_t n_order;
     double length;                  /* by the logarithm of its words, 0 to about 1 */
-    bool asks;                      /* ends with a question */
     struct encoder_question tokens; /* by the encoder; n is 0 where it read nothing */
     const int8_t *vectors;
     float sum[ENCODER_KEPT], mean[ENCODER_KEPT]; /* of its tokens; mean: of length 1 */
-    bool is_worded;
-    int wording[FORM_FEATURES]; /* which rows of the table of wordings it has, ascending */
+    int *wording; /* which rows of the table of wordings it has, ascending; NULL: not read yet */
     size_t n_wording;
 };
 

@@ -34,6 +34,19 @@ static inline bool is_ascii_word(char c)
     return is_upper(c) || is_lower(c) || is_digit(c);
 }
 
+/* The next word from *at on, by in_word; "" at the end. */
+static inline str next_word(str text, size_t *at)
+{
+    size_t i = *at;
+    while (i < text.n && !in_word(text.p[i]))
+        i++;
+    size_t from = i;
+    while (i < text.n && in_word(text.p[i]))
+        i++;
+    *at = i;
+    return str_sub(text, from, i);
+}
+
 static inline bool text_holds(str text, const char *part)
 {
     return str_find(text, str_of(part)) < text.n;

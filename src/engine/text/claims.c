@@ -28,7 +28,6 @@ static const struct row {
     bool is_before; /* the value stands in front */
 } rows[] = {
 #define FILLS(slot, words, behind) {SLOT_##slot, words, behind, false},
-#include "lang/claims.def"
 #define FILLED(slot, words, before) {SLOT_##slot, words, before, true},
 #include "lang/claims.def"
 };
@@ -36,13 +35,9 @@ static const struct row {
 /* Bits: slots that a word may begin, from ENDS_AT on those that it ends, and the two above. */
 static const struct stem_row firsts[] = {
 #define FILLS(slot, words, behind) {1u << SLOT_##slot, words},
-#include "lang/claims.def"
 #define FILLED(slot, words, before) {1u << SLOT_##slot, words},
-#include "lang/claims.def"
 #define ENDS(slot, words) {1u << (ENDS_AT + SLOT_##slot), words},
-#include "lang/claims.def"
 #define IDLE(words) {1u << IDLE_BIT, words},
-#include "lang/claims.def"
 #define SUPPOSES(words) {1u << SUPPOSES_BIT, words},
 #include "lang/claims.def"
 };

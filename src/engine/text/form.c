@@ -129,9 +129,9 @@ void form_features_of(struct arena *a, str question, struct form_features *out)
     out->n = kept;
 }
 
-static int compare_weight(const void *key, const void *row)
+int form_compare(const void *feature, const void *row)
 {
-    return str_cmp(*(const str *)key, str_of(((const struct form_weight *)row)->feature));
+    return str_cmp(*(const str *)feature, str_of(*(const char *const *)row));
 }
 
 struct form_odds form_odds_of(enum form form, str text)
@@ -143,7 +143,7 @@ struct form_odds form_odds_of(enum form form, str text)
     form_features_of(&a, text, f);
     for (size_t i = 0; i < f->n; i++) {
         const struct form_weight *w =
-            bsearch(&f->v[i], rows, tables[form].n, sizeof *rows, compare_weight);
+            bsearch(&f->v[i], rows, tables[form].n, sizeof *rows, form_compare);
         for (int c = 0; w && c < FORM_COLUMNS; c++)
             odds.by[c] += (double)w->by[c];
     }

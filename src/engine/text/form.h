@@ -31,6 +31,8 @@ struct form_features {
     size_t n;
 };
 void form_features_of(struct arena *a, str text, struct form_features *out);
+/* For bsearch: a feature, and a row of a table sorted by the features that its rows begin with. */
+int form_compare(const void *feature, const void *row);
 
 /* Logarithms of the odds by each column, 0 where nothing of it is known. */
 struct form_odds {

@@ -88,16 +88,11 @@ str phrase_fold(struct arena *a, str message)
 
 enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY };
 
-struct phrase_literal {
-    str text;
-    uint64_t hash;
-};
-
 /* What may stand at one place of a phrase. */
 struct phrase_choice {
     enum choice_kind kind;
     bool is_optional;
-    const struct phrase_literal *words; /* one of these, for CHOICE_WORDS */
+    const struct phrase_word *words; /* one of these, for CHOICE_WORDS */
     size_t n;
 };
 
@@ -149,10 +144,10 @@ static struct phrase_choice choice_of(struct arena *a, str text)
     c.kind = kind_of(text);
     if (c.kind != CHOICE_WORDS)
         return c;
-    struct phrase_literal *words = NEW_N(a, struct phrase_literal, text.n + 1);
+    struct phrase_word *words = NEW_N(a, struct phrase_word, text.n + 1);
     while (text.n) {
         str word = str_cut(&text, '|');
-        words[c.n++] = (struct phrase_literal){word, str_hash(word)};
+        words[c.n++] = (struct phrase_word){.text = word, .hash = str_hash(word)};
     }
     c.words = words;
     return c;

@@ -83,8 +83,8 @@ bool pattern_find(struct pattern *p, str text, size_t from, struct match *out)
         return false;
     int n = pcre2_match(code_of(p), (PCRE2_SPTR)(text.p ? text.p : ""), text.n, from, 0, data,
                         p->limits);
-    if (n < 0)
-        return false;
+    if (n < 0 || !out)
+        return n >= 0;
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);
     *out = (struct match){.from = at[0], .to = at[1]};
     for (int i = 1; i < PATTERN_GROUPS && (n == 0 || i < n); i++)

@@ -27,5 +27,5 @@ struct match {
 };
 
 /* The first match at or after from; one that must begin there starts with \G. Running into the
- * limit is no match. */
+ * limit is no match. out may be NULL. */
 bool pattern_find(struct pattern *p, str text, size_t from, struct match *out);

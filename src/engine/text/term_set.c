@@ -80,15 +80,13 @@ struct term_set shingles_of(struct arena *a, str text)
 {
     enum { CUT = 8 };
     struct term_set t = terms_with_room(a, text.n / 2 + 1);
-    for (size_t i = 0; i < text.n;) {
-        char word[CUT];
-        size_t n = 0, from = i;
-        for (; i < text.n && in_word(text.p[i]); i++)
-            if (n < CUT)
-                word[n++] = ascii_lower(text.p[i]);
-        if (n)
-            terms_add(a, &t, str_hash((str){word, n}));
-        i += i == from;
+    str word;
+    for (size_t at = 0; (word = next_word(text, &at)).n;) {
+        char lower[CUT];
+        size_t n = 0;
+        for (; n < CUT && n < word.n; n++)
+            lower[n] = ascii_lower(word.p[n]);
+        terms_add(a, &t, str_hash((str){lower, n}));
     }
     terms_sort(&t);
     return t;

@@ -35,19 +35,6 @@ struct opening {
     size_t n;
 };
 
-/* The next word from *at on; "" at the end. */
-static str next_word(str sentence, size_t *at)
-{
-    size_t i = *at;
-    while (i < sentence.n && !in_word(sentence.p[i]))
-        i++;
-    size_t from = i;
-    while (i < sentence.n && in_word(sentence.p[i]))
-        i++;
-    *at = i;
-    return str_sub(sentence, from, i);
-}
-
 /* Without allocation: sentences of thirty candidates are judged in each recall. */
 static struct opening opening_of(str sentence)
 {
