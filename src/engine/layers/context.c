@@ -157,21 +157,15 @@ static enum status add_known(struct plan *p, size_t most, struct list *out)
     return OK;
 }
 
-/* When a question asks for memory outright and its words find nothing, the most important facts are
- * better than an empty section. Not so for a weak hint ("my …"). */
-static enum status find_pinned(struct plan *p, struct list *out)
-{
-    size_t most = plan_count(PLAN_PINNED, p->budget);
-    TRY(find(p, PLAN_PINNED, most, out));
-    return out->n || p->open.is_weak ? OK : add_known(p, most, out);
-}
-
-/* Who the user is: what the message finds, then what matters most. */
-static enum status find_about(struct plan *p, struct list *out)
+/* Who the user is: behind what the message finds stands what matters most. When a question asks for
+ * memory outright and its words find nothing, the most important facts are better than an empty
+ * section, too. Not so for a weak hint ("my …"). */
+static enum status find_facts(struct plan *p, struct list *out)
 {
     size_t most = out->n + plan_count(PLAN_PINNED, p->budget);
     TRY(find(p, PLAN_PINNED, most, out));
-    return add_known(p, most, out);
+    bool adds_known = p->open.section == GATE_IDENTITY || (!out->n && !p->open.is_weak);
+    return adds_known ? add_known(p, most, out) : OK;
 }
 
 /* Those of the time that the message speaks of, then what its words find; where it says neither,
@@ -293,10 +287,10 @@ static const struct {
     enum status (*find)(struct plan *p, struct list *out);
     enum plan_scope scope;
 } sections[] = {
-    [GATE_IDENTITY] = {{"## About you", fact_line}, find_about, PLAN_PINNED},
+    [GATE_IDENTITY] = {{"## About you", fact_line}, find_facts, PLAN_PINNED},
     [GATE_TRANSCRIPT] = {{"## Earlier in our chats", turn_line}, find_turns, PLAN_TRANSCRIPT},
     [GATE_EPISODE] = {{"## What we discussed before", episode_line}, find_episodes, PLAN_EPISODES},
-    [GATE_PINNED] = {{"## Things I remember", fact_line}, find_pinned, PLAN_PINNED},
+    [GATE_PINNED] = {{"## Things I remember", fact_line}, find_facts, PLAN_PINNED},
 };
 
 /* What any chat would be given for the message. The section lowers or raises what is enough. */
@@ -315,19 +309,14 @@ static enum gate_section section_of(const struct recalled *r)
                                               : GATE_PINNED;
 }
 
-/* One came from the other: the memory has nothing that the message has not. */
-static bool is_made_of(const struct recalled *memory, const struct recalled *message)
-{
-    return memory->is_memory && !message->is_memory && memory->memory.source.n &&
-           str_eq(message->message.id, memory->memory.source);
-}
-
-/* A message that says little more than the memory shown, or a memory whose message is shown. */
+/* A message that says little more than the memory shown, or a memory whose message is shown: the
+ * memory has nothing that the message has not. */
 static bool is_told(const struct plan *p, const struct recalled *r)
 {
-    if (SOME(i, p->n, is_made_of(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n))
+    if (SOME(i, p->n, found_is_noted_from(&p->shown[i], r) && r->text.n <= 2 * p->shown[i].text.n))
         return true;
-    return SOME(i, p->sure.n, p->sure.v[i].state == LINE_INJECTED && is_made_of(r, &p->sure.v[i]));
+    return SOME(i, p->sure.n,
+                p->sure.v[i].state == LINE_INJECTED && found_is_noted_from(r, &p->sure.v[i]));
 }
 
 /* What is sure and belongs into a section, behind what stands in it. */
@@ -450,7 +439,8 @@ void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool, const
         struct pool_ref of = {pool.user, v[i].space.n ? v[i].space : pool.space};
         bool is_always = v[i].memory.layer == LAYER_IDENTITY || v[i].origin == LINE_STANDING;
         if (v[i].is_memory && !is_always &&
-            SOME(k, n, v[k].state == LINE_INJECTED && (k == i || is_made_of(&v[i], &v[k]))))
+            SOME(k, n,
+                 v[k].state == LINE_INJECTED && (k == i || found_is_noted_from(&v[i], &v[k]))))
             engine_accessed(ctx, e, of, &v[i].memory.doc, 1);
     }
 }

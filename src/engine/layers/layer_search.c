@@ -38,6 +38,16 @@ struct recall_in plan_ask(struct engine *e, enum plan_scope scope, struct pool_r
     };
 }
 
+/* Whole, behind what is there already. */
+static void add_shown(struct scope_out *out, struct recalled r, str why)
+{
+    r.text = found_text(&r);
+    r.tokens = tokens_of(r.text);
+    r.state = LINE_INJECTED;
+    r.why = why;
+    out->v[out->n++] = r;
+}
+
 /* By words and vectors, varied, best first; nothing when the query has no word to search. */
 static enum status find_by_meaning(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
                                    struct scope_out *out)
@@ -47,25 +57,15 @@ static enum status find_by_meaning(struct ctx *ctx, struct engine *e, const stru
     TRY(find_open(ctx, e, ask, &f));
     if (f.asked.query.n)
         TRY(find_answers(&f, ask->limit));
-    for (size_t i = 0; i < f.n; i++) {
-        struct recalled *r = &f.found[i];
-        r->text = found_text(r);
-        r->tokens = tokens_of(r->text);
-        r->why = found_why(&f, r);
-    }
-    *out = (struct scope_out){.v = f.found, .n = f.n};
+    *out = (struct scope_out){.v = f.found};
+    for (size_t i = 0; i < f.n; i++)
+        add_shown(out, f.found[i], found_why(&f, &f.found[i]));
     return OK;
 }
 
 /* --- the text as it stands --- */
 
-static struct recalled found_as_it_stands(struct recalled r)
-{
-    r.text = found_text(&r);
-    r.tokens = tokens_of(r.text);
-    r.why = S("holds the query as it stands");
-    return r;
-}
+#define AS_IT_STANDS S("holds the query as it stands")
 
 /* Whether the text is in what may be shown. A memory may have it in its key alone. */
 static bool holds_still(const struct finder *f, str wanted, struct recalled *r)
@@ -92,7 +92,7 @@ static enum status find_memories(struct ctx *ctx, struct engine *e, const struct
     for (size_t i = 0; i < found && out->n < ask->limit; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i]};
         if (holds_still(&finder, wanted, &r))
-            out->v[out->n++] = found_as_it_stands(r);
+            add_shown(out, r, AS_IT_STANDS);
     }
     return OK;
 }
@@ -119,7 +119,7 @@ static void look_at(struct look *l, struct ctx *own, const struct message *m)
     if (!holds_still(&one, l->wanted, &r))
         return;
     struct recalled kept = {.message = message_copy(&l->finder.ctx->arena, &r.message)};
-    l->out->v[l->out->n++] = found_as_it_stands(kept);
+    add_shown(l->out, kept, AS_IT_STANDS);
 }
 
 /* What stands before a place of a session, or (before < 0) at its end. *before is where the next
@@ -227,7 +227,5 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
         *out = (struct scope_out){.v = NEW_N(&ctx->arena, struct recalled, ask.limit + 1)};
         TRY((is_transcript ? find_turns : find_memories)(ctx, e, &ask, out));
     }
-    for (size_t i = 0; i < out->n; i++)
-        out->v[i].state = LINE_INJECTED;
     return is_transcript ? add_titles(ctx, e, in->pool, out->v, out->n) : OK;
 }

@@ -111,28 +111,29 @@ static bool time_is_word(const struct reader *r, size_t i, const char *word)
     return i < r->n && str_eq_nocase(r->w->v[i].text, str_of(word));
 }
 
-/* Whether only white space, a comma or a dot stands between two words. */
-static bool is_joined(const struct reader *r, size_t i)
+/* What stands between a word and the one before it, which may overlap it in scripts without spaces;
+ * false: there are no two words. */
+static bool gap_before(const struct reader *r, size_t i, str *gap)
 {
     if (i == 0 || i >= r->n)
         return false;
-    size_t from = r->w->v[i - 1].at + r->w->v[i - 1].text.n;
-    for (size_t at = from; at < r->w->v[i].at; at++)
-        if (!char_is_one_of(r->text.p[at], " ,.\t-"))
-            return false;
+    size_t from = r->w->v[i - 1].at + r->w->v[i - 1].text.n, to = r->w->v[i].at;
+    *gap = str_sub(r->text, from, to > from ? to : from);
     return true;
+}
+
+/* Whether only white space, a comma or a dot stands between two words. */
+static bool is_joined(const struct reader *r, size_t i)
+{
+    str gap;
+    return gap_before(r, i, &gap) && !str_trim_end(gap, " ,.\t-").n;
 }
 
 /* Whether a word behind it belongs to the same clause. */
 static bool time_goes_on(const struct reader *r, size_t i)
 {
-    if (i == 0 || i >= r->n)
-        return false;
-    size_t from = r->w->v[i - 1].at + r->w->v[i - 1].text.n;
-    for (size_t at = from; at < r->w->v[i].at; at++)
-        if (char_is_one_of(r->text.p[at], ",.;:!?()\n"))
-            return false;
-    return true;
+    str gap;
+    return gap_before(r, i, &gap) && EVERY(k, gap.n, !char_is_one_of(gap.p[k], ",.;:!?()\n"));
 }
 
 /* Leading digits of a word, and what follows them. */

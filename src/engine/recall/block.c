@@ -136,8 +136,7 @@ static bool has_words(struct arena *a, str passage, str memory)
 /* A memory says nothing new beside the message that it came from, as far as that is shown. */
 static bool is_told_by(struct arena *a, const struct recalled *memory, const struct recalled *r)
 {
-    if (!memory->is_memory || !memory->memory.source.n || r->state != LINE_INJECTED ||
-        r->is_memory || !str_eq(r->message.id, memory->memory.source))
+    if (r->state != LINE_INJECTED || !found_is_noted_from(memory, r))
         return false;
     bool is_whole = !r->part.is_cut && !r->part.is_passage && r->message.text.n <= LINE_TEXT_MAX;
     return is_whole || (r->part.is_passage && has_words(a, r->text, memory->memory.content));

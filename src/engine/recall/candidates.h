@@ -101,6 +101,14 @@ str found_why(const struct finder *f, const struct recalled *r);
  * an answer that was given with memory beside it only what was new. */
 str found_text(const struct recalled *r);
 
+/* Whether the memory was noted from the message. */
+static inline bool found_is_noted_from(const struct recalled *memory,
+                                       const struct recalled *message)
+{
+    return memory->is_memory && !message->is_memory && memory->memory.source.n &&
+           str_eq(message->message.id, memory->memory.source);
+}
+
 /* What of a message a chat may be given: what it states, without what is barred. */
 struct quotable found_quotable(const struct finder *f, const struct message *m);
 

@@ -210,15 +210,10 @@ static bool is_mere_neighbour(const struct finder *f, size_t i)
 
 bool lines_is_again(const struct finder *f, size_t i)
 {
-    const struct recalled *r = &f->found[i];
-    for (size_t k = 0; k < i; k++) {
-        const struct recalled *above = &f->found[k];
-        if (f->found[k].by && above->is_memory != r->is_memory &&
-            (r->is_memory ? str_eq(r->memory.source, above->message.id)
-                          : str_eq(r->message.id, above->memory.source)))
-            return true;
-    }
-    return false;
+    const struct recalled *v = f->found;
+    return SOME(k, i,
+                v[k].by &&
+                    (found_is_noted_from(&v[i], &v[k]) || found_is_noted_from(&v[k], &v[i])));
 }
 
 enum line_signal {

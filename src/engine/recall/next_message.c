@@ -12,29 +12,22 @@ static bool leads_on(const struct finder *f, const struct recalled *r, const str
            (f->n_spaces == 1 || str_eq(r->space, space->in->pool.space));
 }
 
-ORDER(by_number, doc_id, (*x > *y) - (*x < *y));
-
-/* In *out each chosen line's next messages, by number, as the store reads them. */
+/* In *out the numbers of each chosen line's next messages: AHEAD of one, then of the next one. */
 static size_t docs_behind(const struct finder *f, const struct finder *space, doc_id *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
-        for (int k = 1; k <= AHEAD && leads_on(f, &f->found[i], space); k++) {
-            doc_id doc = f->found[i].message.doc + k;
-            if (!SOME(j, n, out[j] == doc))
-                out[n++] = doc;
-        }
-    SORT(out, n, by_number);
+        for (int k = 1; k <= AHEAD && leads_on(f, &f->found[i], space); k++)
+            out[n++] = f->found[i].message.doc + k;
     return n;
 }
 
 /* Of the messages behind it the first that the user said, if it is short and states something. */
 static bool next_of(const struct finder *space, const struct recalled *r, const struct message *v,
-                    size_t n, struct recalled *out)
+                    struct recalled *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t ahead = v[i].doc - r->message.doc;
-        if (!v[i].id.n || ahead < 1 || ahead > AHEAD || !str_is(v[i].role, "user"))
+    for (size_t i = 0; i < AHEAD; i++) {
+        if (!v[i].id.n || !str_is(v[i].role, "user"))
             continue;
         *out = (struct recalled){.message = v[i],
                                  .space = r->space,
@@ -51,7 +44,7 @@ static enum status add_of_space(struct finder *f, const struct finder *space)
 {
     struct arena *a = &f->ctx->arena;
     doc_id *docs = NEW_N(a, doc_id, AHEAD * f->n + 1);
-    size_t n_docs = docs_behind(f, space, docs), n = 0;
+    size_t n_docs = docs_behind(f, space, docs), n = 0, leading = 0;
     struct recalled *all = NEW_N(a, struct recalled, 2 * f->n + 1), next;
     struct message *v = NEW_N(a, struct message, n_docs + 1);
     if (!n_docs)
@@ -61,7 +54,7 @@ static enum status add_of_space(struct finder *f, const struct finder *space)
         const struct recalled *r = &f->found[i];
         if (!recalled_find(all, n, r))
             all[n++] = *r;
-        if (!leads_on(f, r, space) || !next_of(space, r, v, n_docs, &next))
+        if (!leads_on(f, r, space) || !next_of(space, r, &v[AHEAD * leading++], &next))
             continue;
         const struct recalled *there = recalled_find(all, n, &next);
         if (!there)

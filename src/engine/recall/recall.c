@@ -31,7 +31,7 @@
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set (find_ordered)
  *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
- *      are worth their room (lines_select: again before each source that looks at it)
+ *      are worth their room (lines_select: again before each source)
  *   4. attributes, what names lead to, known facts and standing instructions go beside (sources)
  *   5. what the user said next, in few words, goes with its line (next_messages)
  *   6. instructions go, outdated lines are marked, and the budget is filled (choose)
@@ -193,26 +193,24 @@ static enum status find_standing(struct finder *space, const struct gathering *g
 }
 
 /* In their order; without words to search only the last. */
-static const struct source {
-    enum status (*find)(struct finder *space, const struct gathering *, struct added_lines *out);
-    bool reads_marks; /* it looks at which lines would go in */
-} sources[] = {{find_attributes, true}, {find_named, true}, {find_known}, {find_standing}};
+typedef enum status source_find(struct finder *space, const struct gathering *,
+                                struct added_lines *out);
+static source_find *const sources[] = {find_attributes, find_named, find_known, find_standing};
 enum { SOURCES = sizeof sources / sizeof *sources };
 
 /* Puts what a source finds in each space beside the rest; where the gate was silent, memory speaks
  * for its sake. */
-static enum status add_source(struct gathering *g, const struct source *source)
+static enum status add_source(struct gathering *g, source_find *source)
 {
     struct finder *f = g->f;
     struct verdict *v = &g->verdict;
-    if (source->reads_marks)
-        lines_select(f, v);
+    lines_select(f, v);
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct finder *space = &f->spaces[i];
         struct added_lines more = {0};
         space->found = f->found; /* a space sees all that was found */
         space->n = f->n;
-        TRY(source->find(space, g, &more));
+        TRY(source(space, g, &more));
         if (!more.n)
             continue;
         find_name_space(space, more.v, more.n);
@@ -501,7 +499,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     g.asks_all = asks_all && !(f->asked.aggregation && g.verdict.is_sure); /* "of my trip" */
     g.asks_known = asks_known && (g.asks_all || !g.verdict.is_sure);
     for (size_t i = is_idle ? SOURCES - 1 : 0; i < SOURCES; i++)
-        TRY(add_source(&g, &sources[i]));
+        TRY(add_source(&g, sources[i]));
     struct verdict v = g.verdict;
     lines_select(f, &v);
     if (RULE("next_message"))

@@ -45,6 +45,7 @@ struct judging {
     const struct finder *f;
     struct dated_line *v;
     size_t n;
+    const size_t *lines; /* of each document whose tokens are read */
 };
 
 /* What an assistant said replaces nothing. */
@@ -73,15 +74,10 @@ static void date_by_source(struct judging *j)
             }
 }
 
-struct loading {
-    struct judging *j;
-    const size_t *lines; /* of each document */
-};
-
 static void keep_tokens(void *what, size_t i, str row)
 {
-    const struct loading *l = what;
-    l->j->v[l->lines[i]].tokens = str_dup(&l->j->f->ctx->arena, row);
+    const struct judging *j = what;
+    j->v[j->lines[i]].tokens = str_dup(&j->f->ctx->arena, row);
 }
 
 static enum status load_space(struct judging *j, str space)
@@ -102,8 +98,8 @@ static enum status load_space(struct judging *j, str space)
         n++;
     }
     const struct pool_ref pool = {j->f->in->pool.user, space};
-    struct loading l = {j, lines};
-    return store_token_vectors(j->f->ctx, j->f->e->store, pool, docs, n, keep_tokens, &l);
+    j->lines = lines;
+    return store_token_vectors(j->f->ctx, j->f->e->store, pool, docs, n, keep_tokens, j);
 }
 
 /* Once for each space. */
@@ -161,7 +157,7 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
 enum status supersession_judge(const struct finder *f, size_t *by)
 {
     struct arena *a = &f->ctx->arena;
-    struct judging j = {f, NEW_N(a, struct dated_line, f->n + 1), f->n};
+    struct judging j = {f, NEW_N(a, struct dated_line, f->n + 1), f->n, NULL};
     for (size_t i = 0; i < j.n; i++)
         j.v[i] = dated_line_of(a, &f->found[i], i);
     date_by_source(&j);

@@ -18,19 +18,14 @@
 /* Of the time that is left at most half goes here, so that there is some for what follows. */
 enum { LEAST_MS = 20, PROBE_US = 60 * 1000 * 1000 };
 
-/* Who puts in order: a server, or a model of this machine. */
-struct orderer {
-    const struct upstream *up; /* NULL: here */
-    str model;                 /* without the provider */
-};
-
-/* Of a "provider/model". An upstream may be called local; then it is meant, as without models here.
- * Gives why there is nobody, or NULL. */
-static const char *find_orderer(const struct engine *e, str setting, struct orderer *out)
+/* Who puts in order, of a "provider/model": a server, or (up is NULL) a model of this machine. An
+ * upstream may be called local; then it is meant, as without models here. Gives why there is
+ * nobody, or NULL. */
+static const char *find_orderer(const struct engine *e, str setting, struct llm_order *out)
 {
     const struct settings *s = e->settings;
     str rest = setting, provider = str_cut(&rest, '/');
-    *out = (struct orderer){.model = rest};
+    out->model = rest;
     if (!rest.n)
         return setting.n ? "the setting rerankProviderModel is not UPSTREAM/MODEL or local/MODEL"
                          : "no model is named by the setting rerankProviderModel";
@@ -55,7 +50,7 @@ static int64_t time_for(const struct ctx *ctx, const struct engine *e)
 /* "" when the settings choose none. */
 static str model_here(struct engine *e)
 {
-    struct orderer o;
+    struct llm_order o = {0};
     const struct settings *l = engine_runtime(e);
     bool is_here = l->rerank_enabled && !find_orderer(e, l->rerank_model, &o) && !o.up;
     return is_here ? o.model : S("");
@@ -73,56 +68,38 @@ enum status engine_load_reranker(struct ctx *ctx, struct engine *e)
 
 /* --- how it is --- */
 
-struct order_call {
-    struct orderer by;
-    str query;
-    const str *texts;
-    size_t n;
-    double *scores;
-};
-
-static enum status ask_server(struct ctx *ctx, const struct order_call *c, int64_t timeout_ms)
+static enum status ask_here(struct ctx *ctx, struct engine *e, const struct llm_order *o,
+                            double *scores)
 {
-    const struct llm_order order = {.up = c->by.up,
-                                    .model = c->by.model,
-                                    .query = c->query,
-                                    .documents = c->texts,
-                                    .n = c->n,
-                                    .timeout_ms = timeout_ms};
-    return llm_rerank(ctx, &order, c->scores);
-}
-
-static enum status ask_here(struct ctx *ctx, struct engine *e, const struct order_call *c,
-                            int64_t timeout_ms)
-{
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, timeout_ms);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, o->timeout_ms);
     return ctx_pass(ctx, &own,
-                    reranker_score(&own, e->reranker, c->by.model, c->query, c->texts, c->n,
-                                   c->scores));
+                    reranker_score(&own, e->reranker, o->model, o->query, o->documents, o->n,
+                                   scores));
 }
 
 /* A model that is not loaded yet has not failed, so the circuit stays closed. */
-static enum status call(struct ctx *ctx, struct engine *e, const struct order_call *c)
+static enum status call(struct ctx *ctx, struct engine *e, struct llm_order *o, double *scores)
 {
-    int64_t ticket, timeout_ms;
-    assert(c->n);
+    int64_t ticket;
+    assert(o->n);
     /* Without a deadline nobody minds the second of a load: a command may have no background. */
-    if (!c->by.up)
-        TRY((ctx->deadline_us ? reranker_ready : reranker_load)(ctx, e->reranker, c->by.model));
-    timeout_ms = time_for(ctx, e);
-    if (ctx->deadline_us && timeout_ms < LEAST_MS)
+    if (!o->up)
+        TRY((ctx->deadline_us ? reranker_ready : reranker_load)(ctx, e->reranker, o->model));
+    o->timeout_ms = time_for(ctx, e);
+    if (ctx->deadline_us && o->timeout_ms < LEAST_MS)
         return fail(ctx, TIMED_OUT, "no time was left for reranking");
     TRY(dependency_begin(ctx, &e->rerank, &ticket));
-    enum status s = c->by.up ? ask_server(ctx, c, timeout_ms) : ask_here(ctx, e, c, timeout_ms);
+    enum status s = o->up ? llm_rerank(ctx, o, scores) : ask_here(ctx, e, o, scores);
     dependency_end(ctx, &e->rerank, ticket, s);
     return s;
 }
 
 /* In a ctx of its own: its failure is not the caller's. *why is "" when it is well. */
-static enum status ask(struct ctx *ctx, struct engine *e, const struct order_call *c, str *why)
+static enum status ask(struct ctx *ctx, struct engine *e, struct llm_order *o, double *scores,
+                       str *why)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    enum status s = call(&own, e, c);
+    enum status s = call(&own, e, o, scores);
     *why = str_dup(&ctx->arena, str_of(own.why));
     return s;
 }
@@ -141,8 +118,8 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
     const struct settings *l = engine_runtime(e);
     str why = S(""), document = S("probe");
     double score;
-    struct order_call c = {.query = document, .texts = &document, .n = 1, .scores = &score};
-    const char *hindrance = find_orderer(e, l->rerank_model, &c.by);
+    struct llm_order o = {.query = document, .documents = &document, .n = 1};
+    const char *hindrance = find_orderer(e, l->rerank_model, &o);
     out->rerank.enabled = l->rerank_enabled;
     out->rerank.model = l->rerank_model;
     out->rerank.available = false;
@@ -151,8 +128,8 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
         return;
     int64_t tried = e->rerank.tried_us;
     bool is_due = !tried || clock_mono_us() - tried >= PROBE_US;
-    enum status s = probe && is_due ? ask(ctx, e, &c, &why)
-                                    : last_outcome(ctx, e, c.by.up ? S("") : c.by.model, &why);
+    enum status s = probe && is_due ? ask(ctx, e, &o, &score, &why)
+                                    : last_outcome(ctx, e, o.up ? S("") : o.model, &why);
     if (s != OK && !why.n) {
         str last = dependency_last(&ctx->arena, &e->rerank);
         why = str_printf(&ctx->arena, S_FMT "; %llu calls failed since the start", S_ARG(last),
@@ -166,12 +143,12 @@ bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *text
                    double *scores, struct rerank_out *out)
 {
     const struct settings *l = engine_runtime(e);
-    struct order_call c = {.query = query, .texts = texts, .n = n, .scores = scores};
+    struct llm_order o = {.query = query, .documents = texts, .n = n};
     *out = (struct rerank_out){.model = str_dup(&ctx->arena, l->rerank_model), .why = S("")};
     if (!l->rerank_enabled || !n)
         return false;
-    const char *hindrance = find_orderer(e, out->model, &c.by);
+    const char *hindrance = find_orderer(e, out->model, &o);
     if (hindrance)
         out->why = str_of(hindrance);
-    return !hindrance && ask(ctx, e, &c, &out->why) == OK;
+    return !hindrance && ask(ctx, e, &o, scores, &out->why) == OK;
 }
