@@ -6,6 +6,7 @@
 #include "base/audit.h"
 #include "base/clock.h"
 #include "engine/compact/compact.h"
+#include "engine/distil/consolidate.h"
 #include "engine/jobs/registry.h"
 
 /*
@@ -17,8 +18,7 @@
 
 enum {
     LOOK_MS = 200,
-    DISTIL_US = 30 * 60 * 1000000, /* the longest that a distil job watches */
-    CHANGES_MAX = 200              /* that a result lists */
+    DISTIL_US = 30 * 60 * 1000000 /* the longest that a distil job watches */
 };
 
 /* Until the next look; false when the job is cancelled. */
@@ -32,8 +32,6 @@ static bool wait_a_little(struct job_run *run)
 /* --- consolidate --- */
 
 static FIELDS_OF(consolidate_line, change, (STR, what), (STR, id), (STR, why));
-static FIELDS_OF(consolidate_report, tidied, (INT, looked_at), (INT, merged), (INT, promoted),
-                 (INT, evicted), (INT, pruned));
 
 /* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers. */
 static void write_tidied(struct buf *out, const struct consolidate_report *all)
@@ -41,7 +39,7 @@ static void write_tidied(struct buf *out, const struct consolidate_report *all)
     struct json_out w = json_to(out);
     json_open(&w, '{');
     json_key(&w, "report");
-    fields_write(&w, tidied_fields, all);
+    fields_write(&w, consolidate_report_fields, all);
     json_member_open(&w, "changes", '[');
     for (size_t i = 0; i < all->n; i++)
         fields_write(&w, change_fields, &all->lines[i]);
@@ -52,22 +50,15 @@ static void write_tidied(struct buf *out, const struct consolidate_report *all)
 static enum status work_consolidate(struct job_run *run)
 {
     struct pool_ref *pools;
-    struct consolidate_report all = {
-        .lines = NEW_N(&run->ctx->arena, struct consolidate_line, CHANGES_MAX)};
-    size_t n;
+    struct consolidate_report all = {0};
+    size_t n, cap = 0;
     enum status s = OK;
     TRY(run_pools(run->ctx, run->e, run->ask.pool, &pools, &n));
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
         struct consolidate_report r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
         s = engine_consolidate(run->ctx, run->e, pools[i], run->ask.dry_run, &r);
-        all.looked_at += r.looked_at;
-        all.merged += r.merged;
-        all.promoted += r.promoted;
-        all.evicted += r.evicted;
-        all.pruned += r.pruned;
-        for (size_t k = 0; k < r.n && all.n < CHANGES_MAX; k++)
-            all.lines[all.n++] = r.lines[k];
+        report_add(run->ctx, &all, &cap, &r);
     }
     write_tidied(&run->result, &all);
     return s;

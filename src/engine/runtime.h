@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/settings.h"
 #include "core/work.h"
+#include "store/vectors.h"
 
 struct engine;
 
@@ -66,10 +67,7 @@ MUST_USE enum status engine_status(struct ctx *ctx, struct engine *e, struct poo
                                    bool probe, struct engine_status *out);
 
 /* Of everyone. */
-struct engine_vectors {
-    int64_t rows, waiting, failed;
-};
-MUST_USE enum status engine_vectors(struct ctx *ctx, struct engine *e, struct engine_vectors *out);
+MUST_USE enum status engine_vectors(struct ctx *ctx, struct engine *e, struct vector_stats *out);
 /* Makes a vector of a short text by the source that is chosen now. */
 MUST_USE enum status engine_try_vectors(struct ctx *ctx, struct engine *e, int64_t *dimensions);
 

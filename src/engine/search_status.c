@@ -1,4 +1,5 @@
 /* search_status.c - the status of words, vectors, Qdrant and the reranker; and reindexing. */
+#include "engine/compact/compact.h"
 #include "engine/rerank/ask_order.h"
 #include "engine/vectors/embed_queue.h"
 #include "engine/vectors/qdrant_sync.h"
@@ -33,15 +34,13 @@ static void embedding_status(struct ctx *ctx, struct engine *e, struct engine_st
 static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                  struct vector_stats *out)
 {
-    struct pool_info *v;
+    struct pool_ref *v;
     size_t n;
-    if (pool.space.n)
-        return store_vector_stats(ctx, e->store, &pool, out);
     *out = (struct vector_stats){0};
-    TRY(store_pools(ctx, e->store, pool.user, &v, &n));
+    TRY(run_pools(ctx, e, pool, &v, &n));
     for (size_t i = 0; i < n; i++) {
         struct vector_stats one;
-        TRY(store_vector_stats(ctx, e->store, &v[i].pool, &one));
+        TRY(store_vector_stats(ctx, e->store, &v[i], &one));
         out->rows += one.rows;
         out->waiting += one.waiting;
         out->failed += one.failed;
@@ -181,12 +180,9 @@ enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t
     return OK;
 }
 
-enum status engine_vectors(struct ctx *ctx, struct engine *e, struct engine_vectors *out)
+enum status engine_vectors(struct ctx *ctx, struct engine *e, struct vector_stats *out)
 {
-    struct vector_stats s;
-    TRY(store_vector_stats(ctx, e->store, NULL, &s));
-    *out = (struct engine_vectors){s.rows, s.waiting, s.failed};
-    return OK;
+    return store_vector_stats(ctx, e->store, NULL, out);
 }
 
 enum status engine_try_vectors(struct ctx *ctx, struct engine *e, int64_t *dimensions)

@@ -118,14 +118,10 @@ static enum status take_key(struct ctx *ctx, struct engine *e, const char *field
 enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, str key,
                                  struct user *out)
 {
-    struct user u;
     int64_t now = clock_ms();
+    struct user u = {.id = user, .created = now};
     assert(user.n);
-    enum status s = store_user(ctx, e->store, user, &u);
-    if (s == NOT_FOUND)
-        u = (struct user){.id = user, .created = now};
-    else
-        TRY(s);
+    TRY(soft_or(ctx, store_user(ctx, e->store, user, &u), NOT_FOUND));
     TRY(take_key(ctx, e, "api_key", key, &u));
     u.updated = now;
     TRY(store_put_user(ctx, e->store, &u, true, NULL));
@@ -135,13 +131,10 @@ enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, st
 
 enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *out)
 {
-    struct user u;
+    struct user u = {0};
     str key = S("");
-    enum status s = store_user(ctx, e->store, user, &u);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    bool is_there = s == OK && u.sealed_key.n;
-    if (is_there &&
+    TRY(soft_or(ctx, store_user(ctx, e->store, user, &u), NOT_FOUND));
+    if (u.sealed_key.n &&
         (!e->accounts.seal || !unseal(&ctx->arena, e->accounts.seal, user, u.sealed_key, &key)))
         return fail(ctx, STORAGE,
                     "your stored API key cannot be decrypted: it was encrypted with another key of "

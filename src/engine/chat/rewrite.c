@@ -32,7 +32,7 @@ enum {
 
 /* What was said before, as far as it is looked at: in order, the user's and the assistant's. */
 struct history {
-    struct said v[HISTORY_MAX];
+    const struct said *v;
     size_t n;
 };
 
@@ -41,18 +41,15 @@ struct history {
 /* The last messages of the user and the assistant, without memory blocks. */
 static struct history history_of(struct arena *a, const struct rewrite_in *in)
 {
-    struct history h = {.n = 0};
-    struct said last[HISTORY_MAX];
-    size_t n = 0;
-    for (size_t i = in->n; i-- > 0 && n < HISTORY_MAX;) {
+    struct said *v = NEW_N(a, struct said, HISTORY_MAX);
+    size_t from = HISTORY_MAX;
+    for (size_t i = in->n; i-- > 0 && from > 0;) {
         struct said s = in->before[i];
         s.text = str_trim(llm_without_demo(engine_strip_block(a, s.text)));
         if ((str_is(s.role, "user") || str_is(s.role, "assistant")) && s.text.n)
-            last[n++] = s;
+            v[--from] = s;
     }
-    while (n)
-        h.v[h.n++] = last[--n];
-    return h;
+    return (struct history){v + from, HISTORY_MAX - from};
 }
 
 /* Adds what a text tells. How many words there are. */

@@ -141,16 +141,15 @@ int64_t turn_at(const struct turn *t)
 }
 
 /* Messages that the model is shown anyway, and what a preview goes without. */
-static struct strs excluded_of(struct arena *a, const struct turn *t)
+static struct recall_seen seen_of(struct arena *a, const struct turn *t)
 {
     const struct preview *p = t->in.preview;
     struct strs all = t->out.ids;
-    if (!p || !p->n_without)
-        return all;
-    all.v = DUP_N(a, all.v, all.n, all.n + p->n_without);
-    for (size_t i = 0; i < p->n_without; i++)
+    if (p && p->n_without)
+        all.v = DUP_N(a, all.v, all.n, all.n + p->n_without);
+    for (size_t i = 0; p && i < p->n_without; i++)
         all.v[all.n++] = p->without[i];
-    return all;
+    return (struct recall_seen){all.v, all.n, t->out.whole};
 }
 
 /* What recall found good enough may all be held back, or be in the conversation already: then the
@@ -175,13 +174,12 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     const struct settings *runtime = engine_runtime(e);
     int64_t as_of = t->in.preview ? t->in.preview->as_of : 0, now = as_of ? as_of : clock_ms();
     int64_t budget = turn_budget(e, t);
-    struct strs excluded = excluded_of(&own.arena, t);
     assert(t->in.pool.user.n);
     struct recall_in in = {.pool = t->in.pool,
                            .scope = t->in.scope,
                            .within = t->record.session,
                            .question = t->record.question,
-                           .seen = {excluded.v, excluded.n, t->out.whole},
+                           .seen = seen_of(&own.arena, t),
                            .budget_tokens = budget,
                            .gate = true,
                            .by.strategy = runtime->strategy,
@@ -210,7 +208,6 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct plan_out found;
-    struct strs excluded = excluded_of(&own.arena, t);
     const struct preview *preview = t->in.preview;
     int64_t budget = preview && preview->budget_tokens ? preview->budget_tokens
                                                        : engine_runtime(e)->memory_budget;
@@ -218,7 +215,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     const struct plan_in in = {.pool = t->in.pool,
                                .question = t->record.question,
                                .budget_tokens = budget,
-                               .seen = {excluded.v, excluded.n, t->out.whole},
+                               .seen = seen_of(&own.arena, t),
                                .is_preview = preview != NULL};
     TRY(ctx_pass(ctx, &own, engine_plan(&own, e, &in, &found)));
     /* An agent's block may be the same for many questions. */

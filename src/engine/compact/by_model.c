@@ -73,17 +73,14 @@ static bool keeps_values(struct arena *a, const struct condensed *c)
     return terms_shared(&values, &said) == values.n;
 }
 
-/* Sets before, after, text, by and why of c, whose texts live in ctx. MODEL_WROTE only when the
- * summary is short enough, saves a fifth, and holds every name and number. */
+/* Sets after, text, by and why of c, whose texts live in ctx. MODEL_WROTE only when the summary is
+ * short enough, saves a fifth, and holds every name and number. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct condensed *c)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct core_answer answer;
     str summary = S("");
-    c->before = 0;
-    for (size_t i = 0; i < c->n; i++)
-        c->before += tokens_of(c->v[i]->content);
     const struct core_ask_in in = {.kind = CORE_SUMMARY,
                                    .pool = pool,
                                    .instructions = str_of(instructions),

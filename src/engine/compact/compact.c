@@ -133,11 +133,7 @@ static enum status check_unchanged(struct ctx *ctx, const struct round *r,
     for (size_t i = 0; i < c->n; i++)
         docs[i] = c->v[i]->doc;
     TRY(store_memories(ctx, r->e->store, r->pool, docs, c->n, now));
-    for (size_t i = 0; i < c->n; i++)
-        if (now[i].updated != c->v[i]->updated || now[i].valid_to)
-            return fail(ctx, CONFLICT, "the memory '" S_FMT "' was changed during this call",
-                        S_ARG(c->v[i]->id));
-    return OK;
+    return SOME(i, c->n, now[i].updated != c->v[i]->updated || now[i].valid_to) ? CONFLICT : OK;
 }
 
 /*
@@ -231,9 +227,9 @@ static size_t chunk_of(const struct memory *v, size_t n, int64_t *tokens)
 
 /* A dry run asks nobody: it counts what the model would be given. */
 static enum status settle_by_model(struct round *r, struct arena *a, const struct memory *v,
-                                   size_t n, bool *is_done)
+                                   size_t n, int64_t tokens, bool *is_done)
 {
-    struct condensed c = {.n = n, .v = NEW_N(a, const struct memory *, n)};
+    struct condensed c = {.n = n, .v = NEW_N(a, const struct memory *, n), .before = tokens};
     for (size_t i = 0; i < n; i++)
         c.v[i] = &v[i];
     *is_done = true;
@@ -264,7 +260,7 @@ static enum status settle_batch(struct round *r, struct arena *a, struct memory 
             return settle_by_rule(r, a, v + i, n - i);
         step = chunk_of(v + i, n - i, &tokens);
         if (tokens >= MODEL_LEAST)
-            TRY(settle_by_model(r, a, v + i, step, &is_done));
+            TRY(settle_by_model(r, a, v + i, step, tokens, &is_done));
         if (!is_done && !r->asks_model)
             return settle_by_rule(r, a, v + i, n - i);
         if (!is_done && may_go_on(r))

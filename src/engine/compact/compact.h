@@ -41,6 +41,6 @@ enum by_model {
     MODEL_FAILED, /* this time, or its summary saves nothing or lacks a name or number */
     MODEL_ABSENT  /* it need not be asked again in this run */
 };
-/* c->v and c->n are given; fills the rest, or c->why. */
+/* c->v, c->n and c->before are given; fills the rest, or c->why. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct condensed *c);

@@ -60,10 +60,6 @@ struct mention {
     int64_t word; /* a hash, sought by doc_place */
     size_t episode;
 };
-struct mentions {
-    struct mention *v; /* by word */
-    size_t n;
-};
 
 /* Stems of the words that say something, as shingles. */
 static struct term_set topic_of(struct arena *a, str text)
@@ -82,10 +78,9 @@ ORDER(by_word, struct mention, UP(word));
 
 /* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
  * instead of n times m comparisons. */
-static struct mentions mentions_of(const struct pass *p)
+static void find_mentions(struct pass *p)
 {
     struct arena *a = &p->ctx->arena;
-    struct mentions m = {0};
     size_t cap = 0, taken = 0;
     for (size_t i = p->n_episodes; i-- > 0 && taken < PROMOTED_BY;) {
         const struct episode *e = &p->episodes[i];
@@ -93,25 +88,26 @@ static struct mentions mentions_of(const struct pass *p)
             continue;
         struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
         for (size_t k = 0; k < words.n; k++)
-            ARENA_ADD(a, m.v, m.n, cap) = (struct mention){(int64_t)words.v[k], taken};
+            ARENA_ADD(a, p->mentions, p->n_mentions, cap) =
+                (struct mention){(int64_t)words.v[k], taken};
         taken++;
     }
-    SORT(m.v, m.n, by_word);
-    return m;
+    SORT(p->mentions, p->n_mentions, by_word);
 }
 
 /* How many episodes hold at least MENTION of the fact's words; each episode counts once. */
-static int64_t count_mentions(struct arena *a, const struct mentions *m, str fact)
+static int64_t count_mentions(struct arena *a, const struct pass *p, str fact)
 {
+    const struct mention *v = p->mentions;
     size_t shared[PROMOTED_BY] = {0};
     int64_t n = 0;
     struct term_set words = topic_of(a, fact);
     for (size_t i = 0; i < words.n; i++) {
         int64_t word = (int64_t)words.v[i];
-        size_t k = doc_place(m->v, m->n, sizeof *m->v, word);
-        for (; k < m->n && m->v[k].word == word; k++) {
-            assert(m->v[k].episode < PROMOTED_BY);
-            shared[m->v[k].episode]++;
+        size_t k = doc_place(v, p->n_mentions, sizeof *v, word);
+        for (; k < p->n_mentions && v[k].word == word; k++) {
+            assert(v[k].episode < PROMOTED_BY);
+            shared[v[k].episode]++;
         }
     }
     for (size_t i = 0; i < PROMOTED_BY; i++)
@@ -124,10 +120,9 @@ static int64_t count_mentions(struct arena *a, const struct mentions *m, str fac
 /* Counted from the importance at first, so another pass over the same episodes adds nothing. */
 static void promote_fact(struct pass *p, struct arena *own, struct memory *fact)
 {
-    const struct mentions *m = p->mentions;
     struct consolidation *c = &p->change;
-    bool is_seen = m->n && fact->updated <= c->seen;
-    int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
+    bool is_seen = p->n_mentions && fact->updated <= c->seen;
+    int64_t n = is_seen ? count_mentions(own, p, fact->content) : 0;
     double due = fact->importance + STEP * (double)(n / MENTIONS);
     due = due > 1 ? 1 : due;
     if (n < MENTIONS || due <= fact->salience + STEP / 1000)
@@ -193,8 +188,7 @@ static enum status run_pass(struct pass *p)
     p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
-    struct mentions m = mentions_of(p);
-    p->mentions = &m;
+    find_mentions(p);
     TRY(pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact));
     TRY(transcript_read(p));
     if (p->report.dry_run)
@@ -219,9 +213,8 @@ static enum status run_alone(struct pass *p)
     return s;
 }
 
-/* Copies out of the child ctx of one space into the caller's. */
-static void add_report(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
-                       const struct consolidate_report *from)
+void report_add(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
+                const struct consolidate_report *from)
 {
     struct arena *a = &ctx->arena;
     to->looked_at += from->looked_at;
@@ -249,14 +242,14 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
                      .report.dry_run = sum->dry_run};
     assert(pool.user.n && pool.space.n);
     TRY(ctx_pass(ctx, &own, run_alone(&p)));
-    add_report(ctx, sum, cap, &p.report);
+    report_add(ctx, sum, cap, &p.report);
     return OK;
 }
 
 /* --- the report --- */
 
-static FIELDS_OF(consolidate_report, report, (INT, looked_at), (INT, merged), (INT, promoted),
-                 (INT, evicted), (INT, pruned));
+FIELDS(consolidate_report, (INT, looked_at), (INT, merged), (INT, promoted), (INT, evicted),
+       (INT, pruned));
 
 /* Every run that is no dry run leaves one row in the work log, from which engine_consolidated reads
  * the last report back. */
@@ -265,7 +258,7 @@ static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref
 {
     struct buf b = buf_make(&ctx->arena, 4096);
     struct json_out w = json_to(&b);
-    fields_write(&w, report_fields, r);
+    fields_write(&w, consolidate_report_fields, r);
     bool is_empty = !(r->merged + r->promoted + r->evicted + r->pruned);
     struct work work = {.pool = pool,
                         .kind = S("consolidate"),
@@ -295,7 +288,7 @@ enum status engine_consolidated(struct ctx *ctx, struct engine *e, str user,
     if (!n)
         return NOT_FOUND;
     TRY(json_parse(ctx, v->details, &details));
-    TRY(fields_read(ctx, report_fields, details, false, &found));
+    TRY(fields_read(ctx, consolidate_report_fields, details, false, &found));
     found.began = v->created;
     found.took_ms = v->took_ms;
     *out = found;

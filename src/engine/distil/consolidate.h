@@ -32,7 +32,8 @@ struct pass {
     struct consolidate_report report;
     struct episode *episodes; /* oldest first */
     size_t n_episodes;
-    struct mentions *mentions; /* by these */
+    struct mention *mentions; /* by these, sorted by word */
+    size_t n_mentions;
 };
 
 /* The summary of an episode with the texts of its first lists: 1 is the topics, 2 also entities. */
@@ -60,6 +61,12 @@ MUST_USE enum status transcript_read(struct pass *p);
 MUST_USE enum status transcript_prune(struct pass *p);
 
 /* --- consolidate.c --- */
+
+/* The counts of a report, as they are logged and shown. */
+extern const struct field consolidate_report_fields[];
+/* Adds a report of another ctx to a sum, whose lines have place for *cap. */
+void report_add(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
+                const struct consolidate_report *from);
 
 /* engine_consolidate and engine_consolidate_some at a given time. */
 MUST_USE enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -122,23 +122,19 @@ static enum status read_back(struct ctx *ctx, struct engine *e, const struct ses
                              size_t want, struct message **out, size_t *n)
 {
     struct message *v;
-    int64_t end = in->from;
+    int64_t end = in->from, most = (int64_t)want;
     *out = NEW_N(&ctx->arena, struct message, want);
     *n = 0;
-    if (end < 0) {
-        TRY(store_session_messages(ctx, e->store, in->pool, in->session, -1, 1, &v, n));
-        end = *n ? doc_position(v->doc) + 1 : 0;
-        *n = 0;
-    }
-    while (*n < want && end > 0) {
-        int64_t begin = end > (int64_t)want ? end - (int64_t)want : 0;
+    while (*n < want && end != 0) {
+        int64_t begin = end < 0 ? -most : end > most ? end - most : 0;
         size_t got;
-        TRY(store_session_messages(ctx, e->store, in->pool, in->session, begin,
-                                   (size_t)(end - begin), &v, &got));
+        TRY(store_session_messages(ctx, e->store, in->pool, in->session, begin, want, &v, &got));
+        if (end < 0)
+            end = got ? doc_position(v[got - 1].doc) + 1 : 0;
         while (got && *n < want)
             if (doc_position(v[--got].doc) < end)
                 (*out)[(*n)++] = v[got];
-        end = begin;
+        end = end > most ? end - most : 0;
     }
     return OK;
 }

@@ -28,8 +28,7 @@ enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
 
 struct mirror {
     struct qdrant_settings q;
-    bool is_own; /* choice names the source, else the one of our own vectors is used */
-    struct embed_choice choice; /* of the source of its vectors */
+    struct embed_choice choice; /* of the source of its vectors; EMBED_NONE: as our own vectors */
     str mirrors;                /* which server and collection, and whose vectors */
     str note;
     uint64_t hash;
@@ -59,18 +58,16 @@ static enum status choose_source(struct ctx *ctx, struct engine *e, str model, s
         return fail(ctx, UNSUPPORTED, "the embedding model '" S_FMT "' is not UPSTREAM/MODEL",
                     S_ARG(model));
     embed_status(ctx, e->embed, &first);
-    t->is_own = true;
+    bool is_ours =
+        first.source == EMBED_REMOTE && str_eq(engine_runtime(e)->embedding_model, model);
     if (is_model(e->settings->static_model, model, rest)) {
         t->choice = (struct embed_choice){.source = EMBED_STATIC, .static_enabled = true};
     } else if (is_model(e->settings->transformers_model, model, rest)) {
         t->choice =
             (struct embed_choice){.source = EMBED_TRANSFORMERS, .transformers_enabled = true};
-    } else if (first.source == EMBED_REMOTE && str_eq(engine_runtime(e)->embedding_model, model)) {
-        t->is_own = false;
-    } else if (is_provider(ctx, e, provider) || first.source == EMBED_NONE) {
+    } else if (!is_ours && (is_provider(ctx, e, provider) || first.source == EMBED_NONE)) {
         t->choice = (struct embed_choice){.source = EMBED_REMOTE, .provider_model = model};
-    } else {
-        t->is_own = false;
+    } else if (!is_ours) {
         t->note = str_printf(&ctx->arena,
                              "no upstream '" S_FMT "' is configured: vectors are made by " S_FMT,
                              S_ARG(provider), S_ARG(first.model));
@@ -102,8 +99,8 @@ static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *o
 static enum status vectors_of(struct ctx *ctx, struct engine *e, const struct mirror *t,
                               const str *texts, size_t n, struct embedding *out)
 {
-    return t->is_own ? embed_texts_by(ctx, e->embed, &t->choice, texts, n, out)
-                     : embed_texts(ctx, e->embed, texts, n, out);
+    return t->choice.source ? embed_texts_by(ctx, e->embed, &t->choice, texts, n, out)
+                            : embed_texts(ctx, e->embed, texts, n, out);
 }
 
 /* --- failures --- */

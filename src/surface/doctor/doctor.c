@@ -271,7 +271,7 @@ static void look_at_vectors(struct visit *v)
     struct engine *e = v->in->engine;
     struct arena *a = &v->ctx->arena;
     struct engine_status status;
-    struct engine_vectors counts;
+    struct vector_stats counts;
     int64_t dimensions;
     if (engine_status(v->ctx, e, everyone, false, &status) != OK ||
         engine_vectors(v->ctx, e, &counts) != OK) {
