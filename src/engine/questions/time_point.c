@@ -111,8 +111,7 @@ static bool time_is_word(const struct reader *r, size_t i, const char *word)
     return i < r->n && str_eq_nocase(r->w->v[i].text, str_of(word));
 }
 
-/* What stands between a word and the one before it, which may overlap it in scripts without spaces;
- * false: there are no two words. */
+/* What is between a word and the one before (they may overlap); false: there are no two. */
 static bool gap_before(const struct reader *r, size_t i, str *gap)
 {
     if (i == 0 || i >= r->n)

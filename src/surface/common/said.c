@@ -3,12 +3,6 @@
 
 #include "core/tokens.h"
 
-void talk_add(struct talk *t, struct said said, const struct json *place)
-{
-    t->places[t->n] = place;
-    t->said[t->n++] = said;
-}
-
 bool role_is_system(str role)
 {
     return str_is(role, "system") || str_is(role, "developer");

@@ -285,10 +285,12 @@ static void look_at_vectors(struct visit *v)
         return;
     }
     str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
-    if (engine_try_vectors(v->ctx, e, &dimensions) != OK)
+    enum status tried = engine_try_vectors(v->ctx, e, &dimensions);
+    str why = ctx_take_why(v->ctx);
+    if (tried != OK)
         add_words(v, "bad", S("vectors"),
                   "run 'rememberd model check NAME', or see the upstream below",
-                  S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why);
+                  S_FMT ": " S_FMT "; search uses words only", S_ARG(source), S_ARG(why));
     else if (status.vectors.reason.n)
         add_words(
             v, counts.rows ? "warn" : "ok", S("vectors"),
@@ -309,7 +311,7 @@ static void look_at_reranker(struct visit *v)
     struct engine_status status;
     enum status loaded = engine_load_reranker(v->ctx, v->in->engine);
     str why = ctx_take_why(v->ctx);
-    if (engine_status(v->ctx, v->in->engine, everyone, false, &status) != OK ||
+    if (!soft(v->ctx, engine_status(v->ctx, v->in->engine, everyone, false, &status)) ||
         !status.rerank.enabled)
         return; /* a failure was reported by look_at_vectors */
     why = loaded == OK ? status.rerank.reason : why;
@@ -332,14 +334,14 @@ static void look_at_database(struct visit *v)
         engine_ping(v->ctx, v->in->engine) == OK)
         checked = engine_check(v->ctx, v->in->engine, v->in->is_deep, &findings);
     if (checked != OK && checked != TOO_BUSY) {
-        str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
+        str why = ctx_take_why(v->ctx);
         add_finding(
             v, "bad", S("database"),
             v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
             : v->in->settings->store.n
                 ? "check PostgreSQL and the setting store; what chats say meanwhile is kept later"
                 : "check the disk; if the error persists, restore the database from a backup",
-            str_dup(&v->ctx->arena, why));
+            v->in->store_why.n ? v->in->store_why : why);
         return;
     }
     if (checked == TOO_BUSY)

@@ -1,7 +1,7 @@
 /* talk.h - a Messages body as a conversation: who said what, where a block of memory may stand. */
 #pragma once
 
-#include "surface/common/said.h"
+#include "surface/proxy/model_chat.h"
 
 /*
  * False when there are no messages with roles. Tools' results are messages of the role tool without

@@ -7,6 +7,19 @@
 #include "surface/proxy/splice.h"
 #include "surface/proxy/upstream.h"
 
+/* A body's conversation: what was said, and where a block of memory for it goes in the body. */
+struct talk {
+    struct said *said;          /* the system text first, if there is one */
+    const struct json **places; /* of the same number: a message or item, or NULL */
+    size_t n;
+};
+/* There is room for one more. */
+static inline void talk_add(struct talk *t, struct said said, const struct json *place)
+{
+    t->places[t->n] = place;
+    t->said[t->n++] = said;
+}
+
 /* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the
  * answer has ended. */
 struct model_request {

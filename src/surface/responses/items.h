@@ -2,7 +2,7 @@
 #pragma once
 
 #include "surface/common/said.h"
-#include "surface/proxy/splice.h"
+#include "surface/proxy/model_chat.h"
 
 /* instructions first, then the input: a text, whose place is the input itself, or items. False when
  * there is no input that can be read. */
