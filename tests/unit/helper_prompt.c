@@ -37,6 +37,8 @@ TEST(requests_of_people_are_no_helpers)
 {
     static const char *const requests[] = {
         "Write a short story about my dog Rex.",
+        "\"role\" is the word that my teacher circled",
+        "role\"",
         "What is a good title for my novel about whales?",
         "Suggest a short title for my thesis on tides, five words at most.",
         "Write a concise title for the essay on whales.",

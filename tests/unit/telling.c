@@ -67,18 +67,6 @@ static int is_given(void *own, str head)
     return text_without_material(own, said).n <= head.n;
 }
 
-static int is_given_in_line(void *own, str question)
-{
-    str said = str_printf(own, S_FMT " I have lived in Bath for ten years.", S_ARG(question));
-    return text_without_material(own, said).n <= question.n;
-}
-
-/* "Can you proofread this? …" and "Is this normal? …", by one writer who is not in the fit. */
-TEST(a_text_that_is_given_behind_a_question_in_its_line_is_not_its_writers)
-{
-    check_kinds(ctx, "given-inline.json", "given", "other", is_given_in_line, 168, 60, 1);
-}
-
 /* Heads of messages ("Make it shorter:") by four writers who are not in the fit. Those of the first
  * two are rare wordings on purpose, of the others daily ones. A list of verbs found 11 of the 220,
  * and took 11 others for such heads (trial 103). */

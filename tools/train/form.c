@@ -111,7 +111,7 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.06, 1},
+     {0.04, 1},
      1.5,
      .by_head = true},
     {"--tells",

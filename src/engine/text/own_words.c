@@ -10,9 +10,9 @@
 /* Words of a quote that is a text and not a name; bytes of it, and of a document between tags. */
 enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40 };
 
-/* Log odds from which on: a head may tell something; it gives a text all the same; a question gives
- * what stands behind it in its line (trials 103, 105). */
-static const double telling = -2, surely_given = 2, given_in_line = 1.5;
+/* Log odds from which on a head may tell something, and that such a head gives a text all the same
+ * (trial 103). */
+static const double telling = -2, surely_given = 2;
 
 /*
  * Removed in one pass: code fences, text between tags, quotes of QUOTE_WORDS words and more, what
@@ -190,17 +190,18 @@ static size_t behind_line(struct arena *a, str text, size_t at)
 
 size_t text_behind_head(str text)
 {
-    static const char *const ends[] = {". ", "! ", "? ", "\uFF1F", ": ", "\uFF1A"};
-    enum { QUESTION = 2 }; /* from there on; the end that comes first counts */
+    static const char *const ends[] = {". ", "! ", "? ", ": ", "\uFF1A"};
+    enum { COLON = 3 }; /* from there on; the end that comes first counts */
     str line = line_at(text, 0), said = str_trim(line);
     size_t to = line.n;
-    bool is_head = str_ends(said, S(":")) || str_ends(said, S("?"));
+    bool is_head =
+        (str_ends(said, S(":")) || str_ends(said, S("?"))) && str_trim(rest_from(text, to)).n;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t at = str_find(str_sub(line, 0, to), str_of(ends[i]));
-        is_head = at < to ? i >= QUESTION : is_head;
+        is_head = at < to ? i >= COLON : is_head;
         to = at < to ? at + strlen(ends[i]) : to;
     }
-    return is_head && str_trim(rest_from(text, to)).n ? to : 0;
+    return is_head ? to : 0;
 }
 
 /* "Make it shorter: …" gives all that stands behind it, "Why does this fail?" the paragraph. */
@@ -208,15 +209,15 @@ static size_t behind_given(str text, size_t *head)
 {
     size_t from = text_behind_head(text);
     str said = str_trim(str_sub(text, 0, from));
-    bool is_colon = str_ends(said, S(":")) || str_ends(said, S("\uFF1A"));
-    double least = form_odds_of(FORM_TELLS, said).by[0] > telling ? surely_given
-                   : is_colon || from == line_at(text, 0).n       ? 0
-                                                                  : given_in_line;
+    double least = form_odds_of(FORM_TELLS, said).by[0] > telling ? surely_given : 0;
     *head = said.n;
     if (!from || form_odds_of(FORM_GIVEN, said).by[0] < least)
         return 0;
-    str given = str_trim(rest_from(text, from));
-    return is_colon ? text.n : (size_t)(given.p - text.p) + str_find(given, S("\n\n"));
+    if (str_ends(said, S(":")) || str_ends(said, S("\uFF1A")))
+        return text.n;
+    while (from < text.n && char_is_one_of(text.p[from], " \r\n"))
+        from++;
+    return from + str_find(rest_from(text, from), S("\n\n"));
 }
 
 /* --- pages --- */

@@ -41,7 +41,7 @@ str utterance_by_rules(struct arena *a, str sentence);
 str utterance_own_words(struct arena *a, str text);
 
 /* The place behind the first sentence of a text, where more follows and it ends with a colon, or
- * asks; 0: it has no such head. */
+ * asks and ends with its line; 0: it has no such head. */
 size_t text_behind_head(str text);
 
 /*
