@@ -12,8 +12,8 @@ struct word_index {
 /* What word_index_find gives for a word that is not in the list. */
 #define NO_WORD UINT32_MAX
 
-/* Of n rows of that size which begin with a word, a str, that no other row has. The words and the
- * index outlive all that ask. */
+/* Of n rows of that size which begin with a word, a str; of rows with one word the first is found.
+ * The words and the index outlive all that ask. */
 struct word_index word_index_make(const void *rows, size_t n, size_t size);
 /* The same of static rows, made at the first call. */
 const struct word_index *word_index_of(const void *rows, size_t n, size_t size);

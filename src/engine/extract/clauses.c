@@ -13,14 +13,13 @@
 #include "engine/text/sentences.h"
 #include "words/words.h"
 
-/* Bytes of a key, facts of a note, and how far quotations, shared subjects and words of reporting
- * reach: people's sentences are shorter, and no text can make the work grow with its square. */
+/* Bytes of a key, facts of a note, and how far shared subjects and words of reporting reach:
+ * people's sentences are shorter, and no text can make the work grow with its square. */
 enum {
     NOTES_TEXT_MAX = 2000,
     WISHES_TEXT_MAX = 200,
     KEY_MAX = 80,
     KEPT_IN_NOTE = 8,
-    QUOTE_MAX = 500,
     SUBJECT_MAX = 2000,
     REPORT_MAX = 24,
     TAKES_BACK_FROM = 2 /* log odds: "you can call me back" takes nothing back */
@@ -350,58 +349,19 @@ static void take_sentence(struct found *f, struct piece s, bool asks)
 
 /* --- sentences --- */
 
-/* The bytes of a quotation mark at the front of s, and its counterpart. */
-static size_t quote_at(str s, bool after_blank, str *closing)
-{
-    static const struct {
-        const char *opening, *closing;
-    } pairs[] = {{"\"", "\""},
-                 {"`", "`"},
-                 {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-                 {"\xE2\x80\x9E", "\xE2\x80\x9C"},
-                 {"\xC2\xAB", "\xC2\xBB"},
-                 {"\xE3\x80\x8C", "\xE3\x80\x8D"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (str_starts(s, str_of(pairs[i].opening))) {
-            *closing = str_of(pairs[i].closing);
-            return strlen(pairs[i].opening);
-        }
-    }
-    *closing = S("'");
-    return after_blank && s.p[0] == '\'';
-}
-
-/* Where the quotation that began before from ends; s.n when it does not. An apostrophe inside a
- * word ends none. */
-static size_t quote_end(str s, size_t from, str closing)
-{
-    size_t to = s.n < from + QUOTE_MAX ? s.n : from + QUOTE_MAX;
-    for (size_t at = from; at < to; at++) {
-        at += str_find(str_sub(s, at, to), closing);
-        if (at < to && (closing.p[0] != '\'' || at + 1 == s.n || !is_letter(s.p[at + 1])))
-            return at;
-    }
-    return s.n;
-}
-
-/* Quoted bytes become 1, which no pattern matches; the quotation marks stay. */
+/* Quoted bytes, at most 500 with the mark behind them, become 1, which no pattern matches; the
+ * quotation marks stay. An apostrophe opens only behind a blank, and closes not inside a word. */
 static struct piece mask_line(struct arena *a, str line)
 {
-    char *mask = arena_alloc(a, line.n + 1);
-    str closing;
-    memcpy(mask, line.p, line.n);
-    for (size_t i = 0; i < line.n; i++) {
-        if (!char_is_one_of(line.p[i], "\"`'\xE2\xC2\xE3")) /* how every quotation mark begins */
-            continue;
-        bool after_blank = i == 0 || char_is_one_of(line.p[i - 1], " \t(:,");
-        size_t opening = quote_at(str_sub(line, i, line.n), after_blank, &closing);
-        size_t end = opening ? quote_end(line, i + opening, closing) : line.n;
-        if (end == line.n)
-            continue;
-        memset(mask + i + opening, 1, end - i - opening);
-        i = end + closing.n - 1;
-    }
-    return (struct piece){line, {mask, line.n}};
+    struct pattern *quotation =
+        PATTERN("(?s)(?|\"(.{0,499}?)\"|`(.{0,499}?)`|“(.{0,497}?)”|„(.{0,497}?)“|"
+                "«(.{0,498}?)»|「(.{0,497}?)」|"
+                "(?<![^ \\t(:,])'(.{0,499}?)'(?![A-Za-z\\x80-\\xFF]))");
+    struct match m;
+    str mask = str_dup(a, line);
+    for (size_t at = 0; pattern_find(quotation, line, at, &m); at = m.to)
+        memset((char *)mask.p + (m.group[1].p - line.p), 1, m.group[1].n);
+    return (struct piece){line, mask};
 }
 
 /* "Hi", "hello there". */
@@ -430,31 +390,23 @@ static struct piece cut_sentence(struct piece *rest, bool *asks)
 
 /* --- lines --- */
 
-/* Code, quotations, headings, and what another speaker said in a pasted conversation. */
+/* Code, quotations, headings, and what another speaker said in a pasted conversation; of an
+ * indented line any text that is no item of a list. The line is not blank. */
 static bool is_foreign(str line)
 {
-    static const char *const openings[] = {">",       "//",       "/*",         "#",
-                                           "$ ",      "|",        "assistant:", "ai:",
-                                           "system:", "chatgpt:", "claude:",    "bot:"};
-    if (str_starts(line, S("\t")) || str_starts(line, S("    ")))
-        return !char_is_one_of(*str_trim(line).p, "-*+0123456789");
-    line = str_trim(line);
-    return SOME(i, sizeof openings / sizeof *openings,
-                text_starts_nocase(line, str_of(openings[i])));
+    struct pattern *opening =
+        PATTERN("\\G(?:(?:\t|    )\\s*+[^-*+0-9]|\\s*+(?:[>#|]|//|/\\*|\\$ \\s*+\\S|"
+                "(?:assistant|ai|system|chatgpt|claude|bot):))");
+    return pattern_find(opening, line, 0, NULL);
 }
 
 /* Without the mark of a list's item. */
 static str without_mark(str line)
 {
-    size_t n = 0;
+    struct match m;
     line = str_trim(line);
-    while (n < line.n && is_digit(line.p[n]))
-        n++;
-    if (n > 0 && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')') && line.p[n + 1] == ' ')
-        return str_trim(str_sub(line, n + 1, line.n));
-    if (line.n > 1 && char_is_one_of(line.p[0], "-*+") && line.p[1] == ' ')
-        return str_trim(str_sub(line, 2, line.n));
-    return str_starts(line, S("\xE2\x80\xA2")) ? str_trim(str_sub(line, 3, line.n)) : line;
+    bool is_item = pattern_find(PATTERN("\\G(?:\\d+[.)] |[-*+] |•)"), line, 0, &m);
+    return is_item ? str_trim(str_sub(line, m.to, line.n)) : line;
 }
 
 /* What the user wishes of every answer, where no pattern knows the sentence: as it was said. */

@@ -46,16 +46,13 @@ static size_t marks_of(struct arena *a, str text, const struct query *q, struct 
 {
     size_t n = 0, cap = 0;
     struct mark *marks = NULL;
-    for (size_t i = 0, end; i < text.n; i = end) {
-        for (end = i; end < text.n && in_word(text.p[end]);)
-            end++;
-        for (size_t k = 0; k < q->n && end > i; k++) {
-            struct mark m = {i, end, k};
-            if (find_in(str_sub(text, i, end), q->stems[k], &m))
+    str word;
+    for (size_t at = 0; (word = next_word(text, &at)).n;)
+        for (size_t k = 0; k < q->n; k++) {
+            struct mark m = {at - word.n, at, k};
+            if (find_in(word, q->stems[k], &m))
                 ARENA_ADD(a, marks, n, cap) = m;
         }
-        end += end == i;
-    }
     *out = marks;
     return n;
 }

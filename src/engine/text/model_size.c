@@ -1,6 +1,7 @@
 /* model_size.c - the size of a model, by its name, and the shares of its window. */
 #include "engine/history.h"
 #include "engine/text/bytes.h"
+#include "engine/text/regex.h"
 
 /* What a name that tells nothing stands for; shares never go below their floors. */
 enum { FLOOR_SYSTEM = 200, FLOOR_HISTORY = 100, FLOOR_CHUNKS = 200, FLOOR_GENERATION = 256 };
@@ -25,47 +26,16 @@ static const struct known_model {
 #undef MODEL
 };
 
-/* How many digits stand there. */
-static size_t digits_at(str s, size_t at)
+/* A size behind a mark, behind a folder, or of one expert: of the experts of a mixture ("8x7b") one
+ * or two work at a time. */
+static bool says_size(str name, double *out)
 {
-    size_t n = 0;
-    while (at + n < s.n && is_digit(s.p[at + n]))
-        n++;
-    return n;
-}
-
-/* "7b", "0.5b": where the b stands, or 0. */
-static size_t size_at(str s, size_t at, double *out)
-{
-    size_t whole = digits_at(s, at), end = at + whole;
-    if (whole && end + 1 < s.n && s.p[end] == '.' && is_digit(s.p[end + 1]))
-        end += 1 + digits_at(s, end + 1);
-    if (!whole || end >= s.n || s.p[end] != 'b')
-        return 0;
-    return str_num(str_sub(s, at, end), out) ? end : 0;
-}
-
-/* The first number with a b behind one of these; behind the b stands one of those or the end, where
- * it matters. */
-static bool after_mark(str name, const char *before, const char *behind, double *out)
-{
-    for (size_t i = 0; i + 1 < name.n; i++) {
-        size_t b = char_is_one_of(name.p[i], before) ? size_at(name, i + 1, out) : 0;
-        if (b && (!behind || b + 1 == name.n || char_is_one_of(name.p[b + 1], behind)))
-            return true;
-    }
-    return false;
-}
-
-/* "8x7b" is a mixture: of its experts one or two work at a time. */
-static bool in_mixture(str name, double *out)
-{
-    for (size_t i = 0; i < name.n; i++) {
-        size_t n = digits_at(name, i);
-        if (n && i + n + 1 < name.n && name.p[i + n] == 'x' && size_at(name, i + n + 1, out))
-            return true;
-    }
-    return false;
+#define SIZE "(\\d+(?:\\.\\d+)?)b"
+    static const char *const regexes[] = {"[:_-]" SIZE, "/" SIZE "(?=[-_/.]|\\z)", "\\dx" SIZE};
+    enum { SIZES = sizeof regexes / sizeof *regexes };
+    struct pattern *const *patterns = patterns_of(regexes, SIZES, sizeof *regexes);
+    struct match m;
+    return SOME(i, SIZES, pattern_find(patterns[i], name, 0, &m) && str_num(m.group[1], out));
 }
 
 /* A row's name, and behind it its second part, if it has one ("gpt-5", "mini"). */
@@ -98,14 +68,13 @@ static double by_word(str name)
     static const struct {
         const char *word;
         double billions;
-    } latest[] = {{"llama3.2", 3}, {"llama3.1", 8}, {"llama3:", 8}, {"mistral", 7}},
-      any[] = {{"mini", 3.8}, {"medium", 14}};
-    for (size_t i = 0; text_holds(name, "latest") && i < sizeof latest / sizeof *latest; i++)
-        if (text_holds(name, latest[i].word))
-            return latest[i].billions;
-    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-        if (text_holds(name, any[i].word))
-            return any[i].billions;
+        bool is_latest; /* of the tag "latest" alone */
+    } said[] = {{"llama3.2", 3, true}, {"llama3.1", 8, true}, {"llama3:", 8, true},
+                {"mistral", 7, true},  {"mini", 3.8, false},  {"medium", 14, false}};
+    bool is_latest = text_holds(name, "latest");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if ((is_latest || !said[i].is_latest) && text_holds(name, said[i].word))
+            return said[i].billions;
     return unknown;
 }
 
@@ -116,8 +85,7 @@ double model_billions(str model)
     double size;
     for (size_t i = 0; i < name.n; i++)
         lower[i] = ascii_lower(model.p[i]);
-    bool is_told = after_mark(name, ":-_", NULL, &size) || after_mark(name, "/", "-_/.", &size) ||
-                   in_mixture(name, &size) || in_table(name, &size);
+    bool is_told = says_size(name, &size) || in_table(name, &size);
     return is_told ? size : by_word(name);
 }
 

@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
 #include "engine/text/form.h"
+#include "engine/text/regex.h"
 #include "engine/text/utterance.h"
 #include "lang/own_words_lists.h"
 #include "words/words.h"
@@ -318,36 +319,16 @@ str utterance_own_words(struct arena *a, str text)
  * they quote, and what the user asked about them stays.
  */
 
-/* "main.c:41", "load.py\", line 17", "(Main.java:12)". */
-static bool names_place(str line)
-{
-    for (size_t i = 1; i + 1 < line.n; i++)
-        if (line.p[i] == ':' && is_digit(line.p[i + 1]) && !is_digit(line.p[i - 1]) &&
-            line.p[i - 1] != ' ')
-            return true;
-    return text_holds(line, "\", line ") || text_holds(line, ", in <");
-}
-
-/* "IndexError: …", "java.lang.NullPointerException", "error[E0382]", "panic: …". */
-static bool names_failure(str line)
-{
-    static const char *const begins[] = {"Traceback", "Caused by",  "Exception in", "panic:",
-                                         "fatal:",    "goroutine ", "Segmentation", "error[",
-                                         "error:",    "Error:",     "Uncaught ",    NULL};
-    if (text_starts_with_any(line, begins))
-        return true;
-    str word = str_sub(line, 0, str_find(line, S(" ")));
-    word = str_ends(word, S(":")) ? str_sub(word, 0, word.n - 1) : word;
-    bool is_class = str_ends(word, S("Error")) || str_ends(word, S("Exception")) ||
-                    str_ends(word, S("Warning"));
-    return is_class && word.n > strlen("Exception") - 4 && word.p[0] != 'E';
-}
-
+/* A failure ("Caused by", "IndexError: …", "java.lang.NullPointerException"), a frame ("at f(…)"),
+ * or a place ("main.c:41", "load.py\", line 17"). */
 static bool is_trace(str line)
 {
-    line = str_trim(line);
-    bool is_frame = str_starts(line, S("at ")) && (text_holds(line, "(") || names_place(line));
-    return line.n && (names_failure(line) || names_place(line) || is_frame);
+    struct pattern *printed =
+        PATTERN("(?-i)\\A(?:Traceback|Caused by|Exception in|panic:|fatal:|goroutine |Segmentation|"
+                "error[\\[:]|Error:|Uncaught |at [^(]*+\\(|"
+                "(?!E)[^ ]{6,}+(?<=Error|Exception|Warning|Error:|Exception:|Warning:))|"
+                "[^\\d ]:\\d|\", line |, in <");
+    return pattern_find(printed, str_trim(line), 0, NULL);
 }
 
 /* A line of code that a trace quotes: indented, or with brackets and no blank before them. */

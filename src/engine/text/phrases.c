@@ -1,11 +1,13 @@
 /* phrases.c - the words of a text, and the phrases of a list that stand in it. */
 #include "engine/text/phrases.h"
 
+#include "base/fields.h"
 #include "base/once.h"
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/word_index.h"
 
 /* --- the words of a text --- */
 
@@ -27,7 +29,7 @@ static void add_token(struct arena *a, struct phrase_words *t, str token, size_t
     assert(token.n && t->n <= TOKENS_MAX);
     if (t->n == TOKENS_MAX)
         return;
-    ARENA_ADD(a, t->v, t->n, t->cap) = (struct phrase_word){token, from, str_hash(token)};
+    ARENA_ADD(a, t->v, t->n, t->cap) = (struct phrase_word){token, from};
 }
 
 static void add_words(struct arena *a, struct phrase_words *t, str text, size_t at)
@@ -80,10 +82,10 @@ str phrase_fold(struct arena *a, str message)
 
 /*
  * A list of phrases is read once and cached by its address, so lists must be static. Of each phrase
- * the place with the fewest choices is its anchor; the words of a text are looked up in a hash
- * table of anchors, and only phrases with a hit are compared place by place. So a text costs one
- * look-up for each word, however many phrases the list has. Phrases without a place that must be
- * there (only "*" or optional words) are compared always.
+ * the place with the fewest choices is its anchor; the words of a text are looked up in an index of
+ * anchors, and only phrases with a hit are compared place by place. So a text costs one look-up for
+ * each word, however many phrases the list has. Phrases without a place that must be there (only
+ * "*" or optional words) are compared always.
  */
 
 enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY };
@@ -92,8 +94,7 @@ enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_W
 struct phrase_choice {
     enum choice_kind kind;
     bool is_optional;
-    const struct phrase_word *words; /* one of these, for CHOICE_WORDS */
-    size_t n;
+    struct strs words; /* one of these, for CHOICE_WORDS */
 };
 
 struct phrase {
@@ -104,9 +105,8 @@ struct phrase {
 
 /* A word that a phrase needs, unless another of the same place stands there. */
 struct phrase_anchor {
-    uint64_t hash;
-    uint32_t phrase;
-    uint32_t next; /* anchor of the same slot, counted from 1; 0: none */
+    str word;
+    size_t phrase;
 };
 
 enum { PHRASES_MAX = 512 };
@@ -119,10 +119,9 @@ struct phrase_marks {
 struct phrase_set {
     const struct phrase *v;
     size_t n;
-    struct phrase_anchor *anchors;
+    struct phrase_anchor *anchors; /* sorted */
     size_t n_anchors, cap_anchors;
-    const uint32_t *slots;          /* of anchors, counted from 1 */
-    size_t last_slot;               /* one less than a power of two */
+    struct word_index index;        /* of anchors: finds the first one of a word */
     struct phrase_marks unanchored; /* phrases of which no word is needed */
     struct arena arena;
 };
@@ -144,12 +143,9 @@ static struct phrase_choice choice_of(struct arena *a, str text)
     c.kind = kind_of(text);
     if (c.kind != CHOICE_WORDS)
         return c;
-    struct phrase_word *words = NEW_N(a, struct phrase_word, text.n + 1);
-    while (text.n) {
-        str word = str_cut(&text, '|');
-        words[c.n++] = (struct phrase_word){.text = word, .hash = str_hash(word)};
-    }
-    c.words = words;
+    c.words.v = NEW_N(a, str, text.n + 1);
+    while (text.n)
+        c.words.v[c.words.n++] = str_cut(&text, '|');
     return c;
 }
 
@@ -166,40 +162,26 @@ static struct phrase phrase_of(struct arena *a, str text)
 /* The end of the text ends a sentence as "." does, so "." need not be there. */
 static bool is_needed(const struct phrase_choice *c)
 {
-    return c->kind == CHOICE_WORDS && !c->is_optional && c->n &&
-           !SOME(i, c->n, str_is(c->words[i].text, "."));
+    return c->kind == CHOICE_WORDS && !c->is_optional && c->words.n &&
+           !strs_have(&c->words, S("."));
 }
 
 /* By the place with the fewest words to choose from. */
-static void anchor_phrase(struct phrase_set *set, uint32_t at)
+static void anchor_phrase(struct phrase_set *set, size_t at)
 {
     const struct phrase *p = &set->v[at];
     const struct phrase_choice *best = NULL;
     for (size_t i = 0; i < p->n; i++)
-        if (is_needed(&p->choices[i]) && (!best || p->choices[i].n < best->n))
+        if (is_needed(&p->choices[i]) && (!best || p->choices[i].words.n < best->words.n))
             best = &p->choices[i];
-    for (size_t i = 0; best && i < best->n; i++)
+    for (size_t i = 0; best && i < best->words.n; i++)
         ARENA_ADD(&set->arena, set->anchors, set->n_anchors, set->cap_anchors) =
-            (struct phrase_anchor){best->words[i].hash, at, 0};
+            (struct phrase_anchor){best->words.v[i], at};
     if (!best)
         set->unanchored.v[at / 64] |= (uint64_t)1 << at % 64;
 }
 
-/* Chained hashing with half-full slots; indices are one higher, as 0 ends a chain. */
-static void link_anchors(struct phrase_set *set)
-{
-    size_t room = 2;
-    while (room < 2 * set->n_anchors)
-        room *= 2;
-    uint32_t *slots = NEW_N(&set->arena, uint32_t, room);
-    for (size_t i = 0; i < set->n_anchors; i++) {
-        uint32_t *slot = &slots[set->anchors[i].hash & (room - 1)];
-        set->anchors[i].next = *slot;
-        *slot = (uint32_t)i + 1;
-    }
-    set->slots = slots;
-    set->last_slot = room - 1;
-}
+ORDER(by_word, struct phrase_anchor, BY_TEXT(word));
 
 static const char *row_at(const void *column, size_t i, size_t size)
 {
@@ -217,9 +199,10 @@ static void *read_list(const void *column, size_t n, size_t size)
     set->n = n;
     for (size_t i = 0; i < n; i++) {
         v[i] = phrase_of(&set->arena, str_of(row_at(column, i, size)));
-        anchor_phrase(set, (uint32_t)i);
+        anchor_phrase(set, i);
     }
-    link_anchors(set);
+    SORT(set->anchors, set->n_anchors, by_word);
+    set->index = word_index_make(set->anchors, set->n_anchors, sizeof *set->anchors);
     return set;
 }
 
@@ -233,24 +216,21 @@ static bool is_date(str w)
            EVERY(i, w.n, shape[i] == '-' ? w.p[i] == '-' : is_digit(w.p[i]));
 }
 
-static bool choice_allows(const struct phrase_choice *c, const struct phrase_word *word)
+static bool choice_allows(const struct phrase_choice *c, str w)
 {
-    str w = word->text;
-    return c->kind == CHOICE_ANY     ? !str_is(w, ".")
-           : c->kind == CHOICE_DATE  ? is_date(w)
-           : c->kind == CHOICE_MONTH ? lexicon_is(w, LEX_MONTH)
-           : c->kind == CHOICE_WEEKDAY
-               ? lexicon_is(w, LEX_WEEKDAY)
-               : SOME(i, c->n, c->words[i].hash == word->hash && str_eq(c->words[i].text, w));
+    return c->kind == CHOICE_ANY       ? !str_is(w, ".")
+           : c->kind == CHOICE_DATE    ? is_date(w)
+           : c->kind == CHOICE_MONTH   ? lexicon_is(w, LEX_MONTH)
+           : c->kind == CHOICE_WEEKDAY ? lexicon_is(w, LEX_WEEKDAY)
+                                       : strs_have(&c->words, w);
 }
 
 /* How many tokens from at on are the phrase's, or 0. The end of the message ends a sentence. */
 static size_t phrase_at(const struct phrase_words *t, size_t at, const struct phrase *p)
 {
-    const struct phrase_word end = {S("."), 0, str_hash(S("."))};
     size_t i = at;
     for (size_t k = 0; k < p->n; k++) {
-        if (choice_allows(&p->choices[k], i < t->n ? &t->v[i] : &end))
+        if (choice_allows(&p->choices[k], i < t->n ? t->v[i].text : S(".")))
             i++;
         else if (!p->choices[k].is_optional)
             return 0;
@@ -285,12 +265,10 @@ static struct phrase_marks mark_phrases(const struct phrase_words *t, const stru
 {
     struct phrase_marks marks = set->unanchored;
     for (size_t i = 0; i < t->n; i++) {
-        uint64_t hash = t->v[i].hash;
-        for (uint32_t k = set->slots[hash & set->last_slot]; k; k = set->anchors[k - 1].next) {
-            const struct phrase_anchor *anchor = &set->anchors[k - 1];
-            if (anchor->hash == hash)
-                marks.v[anchor->phrase / 64] |= (uint64_t)1 << anchor->phrase % 64;
-        }
+        str word = t->v[i].text;
+        for (size_t k = word_index_find(&set->index, word);
+             k < set->n_anchors && str_eq(set->anchors[k].word, word); k++)
+            marks.v[set->anchors[k].phrase / 64] |= (uint64_t)1 << set->anchors[k].phrase % 64;
     }
     return marks;
 }

@@ -11,8 +11,7 @@
 
 struct phrase_word {
     str text;
-    size_t from; /* its place in the text; of a phrase's word 0 */
-    uint64_t hash;
+    size_t from; /* its place in the text */
 };
 
 /* A text's words, and "." for the end of a sentence. */

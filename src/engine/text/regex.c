@@ -29,7 +29,7 @@ static pcre2_code *compile(const char *regex)
     PCRE2_SIZE at;
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, PCRE2_CASELESS, &error, &at, NULL);
-    assert(code); /* every regex is ours, and tests/unit/extract.c matches each of them */
+    assert(code); /* every regex is ours, and a test matches each of them */
     /* Where the system forbids fresh machine code the interpreter answers the same, only later. */
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
     return code;

@@ -18,6 +18,12 @@ struct pattern;
 struct pattern *const *patterns_of(const char *const *column, size_t n, size_t size);
 #define PATTERNS(ROWS, COLUMN)                                                                     \
     patterns_of(&(ROWS)->COLUMN, sizeof(ROWS) / sizeof *(ROWS), sizeof *(ROWS))
+/* The pattern of a regex that one place alone asks. */
+#define PATTERN(REGEX)                                                                             \
+    ({                                                                                             \
+        static const char *const regex_[] = {REGEX};                                               \
+        *patterns_of(regex_, 1, sizeof *regex_);                                                   \
+    })
 
 enum { PATTERN_GROUPS = 3 };
 
