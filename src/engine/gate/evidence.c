@@ -332,20 +332,15 @@ static double phrases_in(const struct gate_look *l, str text)
     return worth;
 }
 
-static bool has_text(str text, str word)
-{
-    for (size_t at = 0; at + word.n <= text.n; at++)
-        if (((text.p[at] ^ word.p[0]) & ~32) == 0 &&
-            str_eq_nocase(str_sub(text, at, at + word.n), word))
-            return true;
-    return false;
-}
-
-static double exact_in(const struct gate_look *l, str text)
+static double exact_in(const struct gate_look *l, struct arena *a, str text)
 {
     double worth = 0;
-    for (size_t i = 0; i < l->n; i++)
-        worth += l->words[i].worth > 0 && has_text(text, l->words[i].text) ? l->words[i].worth : 0;
+    str lower = str_lower(a, text);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct asked_word *w = &l->words[i];
+        bool is_there = str_find(lower, str_lower(a, w->text)) < lower.n;
+        worth += w->worth > 0 && is_there ? w->worth : 0;
+    }
     return worth;
 }
 
@@ -355,7 +350,7 @@ static double log_odds(double p)
     return log(fmax(p, least) / (1 - fmin(p, 1 - least)));
 }
 
-static void look_at_results(struct gate_look *l)
+static void look_at_results(struct gate_look *l, struct arena *a)
 {
     double score = 0, exact = 0, phrase = 0, *out = l->out;
     for (size_t i = 0; i < l->in->n && i < RESULTS; i++) {
@@ -365,7 +360,7 @@ static void look_at_results(struct gate_look *l)
         out[GATE_cosine] = fmax(out[GATE_cosine], r->cosine);
         out[GATE_tokens] = fmax(out[GATE_tokens], r->tokens);
         if (i < EXACT_IN)
-            exact = fmax(exact, exact_in(l, text));
+            exact = fmax(exact, exact_in(l, a, text));
         phrase = fmax(phrase, phrases_in(l, text));
     }
     out[GATE_score] = log_odds(score);
@@ -441,7 +436,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_windows(&l);
     look_at_topics(&l);
     look_at_pairs(&l, a);
-    look_at_results(&l);
+    look_at_results(&l, a);
     e.signals[GATE_self] = gate_is_first_person(in->question);
     e.signals[GATE_when] = in->query->wants_date;
     e.signals[GATE_digits] = SOME(i, in->query->n, str_has_digit(in->query->texts[i]));

@@ -417,7 +417,7 @@ static double score_of(const struct finder *f, const struct candidate *c, double
     return is_same ? fmax(sure, cosine) : sure;
 }
 
-static void add(struct search *s, struct candidate *c, const struct message *m,
+static void add(struct search *s, const struct candidate *c, const struct message *m,
                 const struct memory *memory, str before)
 {
     struct finder *f = s->f;

@@ -53,19 +53,6 @@ struct glance {
 enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
 #define SHOWS_LIMIT (LEX_LIMIT | LEX_NEGATION)
 
-enum { IN_WORD = 1, ENDS_SENTENCE = 2 };
-
-static const uint8_t byte_is[256] = {
-    ['0' ... '9'] = IN_WORD,   ['A' ... 'Z'] = IN_WORD, ['a' ... 'z'] = IN_WORD,
-    [0x80 ... 0xFF] = IN_WORD, ['.'] = ENDS_SENTENCE,   ['!'] = ENDS_SENTENCE,
-    ['?'] = ENDS_SENTENCE,     ['\n'] = ENDS_SENTENCE,
-};
-
-static unsigned byte_at(str text, size_t i)
-{
-    return byte_is[(unsigned char)text.p[i]];
-}
-
 /* "Anna", not "EXIF" or "KeyError". */
 static bool is_name(str word)
 {
@@ -97,13 +84,13 @@ static struct glance glance_at(str text)
     bool begins = true;
     text.n = text.n < LOOKED_AT ? text.n : LOOKED_AT;
     for (size_t i = 0, end; i < text.n; i = end) {
-        for (end = i; end < text.n && byte_at(text, end) == IN_WORD;)
+        for (end = i; end < text.n && in_word(text.p[end]);)
             end++;
         if (end > i) {
             look_at(&g, str_sub(text, i, end), begins);
             begins = begins && str_is_one_of(str_sub(text, i, end), please_words);
         } else {
-            begins |= byte_at(text, i) == ENDS_SENTENCE;
+            begins |= char_is_one_of(text.p[i], ".!?\n");
             end++;
         }
     }
@@ -230,20 +217,15 @@ static void of_memory(const struct asked_of *q, const struct memory *m, double *
     out[SIGNAL_importance] = m->importance;
 }
 
-/* A candidate is judged again when others were taken out: then its text shows what it showed, and
- * only the scores are measured again. */
-void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out)
 {
     assert(!message != !memory);
     memset(out, 0, sizeof *out * SIGNALS_MAX);
-    if (c->signals)
-        memcpy(out, c->signals, sizeof *out * SIGNALS_MAX);
-    else if (message)
+    if (message)
         of_message(q, message, out);
     else
         of_memory(q, memory, out);
-    c->signals = out;
     of_words(q, c, out);
     /* A model answers whatever it is asked; what the user answers it tells of itself. */
     double answers = (1 - out[SIGNAL_assistant]) * asking_share(previous);

@@ -45,8 +45,8 @@ struct asked_of {
 str speaker_asked(const struct query *q, const struct message *m, size_t n);
 
 /* previous is the text of the message before, or "". Exactly one of message and memory is there.
- * out has SIGNALS_MAX places and outlives the candidate, which refers to it. */
-void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
+ * out has SIGNALS_MAX places. */
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
 
 /* Puts the candidates that promise most in front, at most `most`, by what is known without reading

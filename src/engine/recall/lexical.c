@@ -37,8 +37,7 @@ static const uint8_t no_counts[QUERY_WORDS_MAX];
 struct slot {
     doc_id doc;
     const uint8_t *counts; /* of the hit, or no_counts */
-    uint32_t session;      /* index in sessions */
-    float turn, window;
+    float turn, window, session;
 };
 
 struct scanner {
@@ -47,8 +46,6 @@ struct scanner {
     size_t n_words;
     struct slot *slots;
     size_t n;
-    float *sessions; /* score of each */
-    size_t n_sessions;
     float counts[256]; /* of the two counts of a hit */
     struct saturated {
         float turn, window;
@@ -151,21 +148,6 @@ static inline uint64_t any_of_eight(const struct near *n, size_t from)
            eight_of(n->after, from);
 }
 
-/* The same of all places from one to another. */
-static inline uint64_t any_around(const struct around *a, int from, int to, size_t first)
-{
-    uint64_t any = 0;
-    for (int d = from; d <= to; d++)
-        any |= eight_of(a->counts[d + WIDE], first);
-    return any;
-}
-
-/* Each word that stands at one of those places, in order: most do not, and add nothing to a sum. */
-#define EACH_AROUND(w, s, a, from, to)                                                             \
-    for (size_t first_ = 0; first_ < (s)->n_words; first_ += sizeof(uint64_t))                     \
-        for (uint64_t any_ = any_around((a), (from), (to), first_), w;                             \
-             any_ && (w = first_ + next_of(&any_)) < (s)->n_words;)
-
 /* Most counts are 0 to 3, and of those all combinations are worked out before. */
 enum { FEW = 4, FEW_BITS = 2 };
 
@@ -215,7 +197,6 @@ static void score_session(struct scanner *s, size_t from, size_t to)
     unsigned all[QUERY_WORDS_MAX] = {0};
     for (size_t i = from; i < to; i++) {
         const uint8_t *counts = s->slots[i].counts;
-        s->slots[i].session = (uint32_t)s->n_sessions;
         for (size_t at = 0; at < s->n_words && counts != no_counts; at += sizeof(uint64_t))
             for (uint64_t eight = eight_of(counts, at); eight;) {
                 size_t w = at + next_of(&eight);
@@ -225,8 +206,8 @@ static void score_session(struct scanner *s, size_t from, size_t to)
     for (size_t w = 0; w < s->n_words; w++)
         if (all[w])
             score += s->weights[w] * rank_saturate((float)all[w], k_saturation);
-    assert(s->n_sessions < s->n);
-    s->sessions[s->n_sessions++] = score;
+    for (size_t i = from; i < to; i++)
+        s->slots[i].session = score;
     s->out.best_session = score > s->out.best_session ? score : s->out.best_session;
 }
 
@@ -246,55 +227,35 @@ static double base_of(const struct scanner *s, const struct slot *slot)
 {
     return base_turn * scan_share(slot->turn, s->out.best_turn) +
            base_window * scan_share(slot->window, s->out.best_window) +
-           base_session * scan_share(s->sessions[slot->session], s->out.best_session);
+           base_session * scan_share(slot->session, s->out.best_session);
 }
 
-/* No less than base_of but for rounding, without its divisions. */
-struct bound {
-    double turn, window, session;
-};
+/* The greatest base_of is the last of these steps. */
+enum { STEPS = 1024 };
 
-static struct bound bound_of(const struct scanner *s)
+static size_t step_of(double base)
 {
-    return (struct bound){s->out.best_turn > 0 ? base_turn / (double)s->out.best_turn : 0,
-                          s->out.best_window > 0 ? base_window / (double)s->out.best_window : 0,
-                          s->out.best_session > 0 ? base_session / (double)s->out.best_session : 0};
-}
-
-static double about_of(const struct scanner *s, const struct bound *b, const struct slot *slot)
-{
-    return b->turn * (double)slot->turn + b->window * (double)slot->window +
-           b->session * (double)s->sessions[slot->session];
-}
-
-/* What at least `most` slots reach, to a step: their bounds are counted by size. */
-static double least_of_best(const struct scanner *s, const struct bound *b, size_t most)
-{
-    enum { STEPS = 1024 };
     const double step = (base_turn + base_window + base_session) / (STEPS - 1);
-    uint32_t counts[STEPS] = {0};
-    size_t least = s->n > most ? STEPS : 0;
-    for (size_t i = 0; i < s->n && least; i++)
-        counts[(size_t)(about_of(s, b, &s->slots[i]) / step)]++;
-    for (size_t n = 0; least && n < most;)
-        n += counts[--least];
-    return (double)least * step;
+    return (size_t)(base / step);
 }
 
-/* Those that may be among the best `most`, a few more than these, are weighed exactly and sorted.
- * Of equals the first document comes first. */
+/* Scores are counted by their steps, so that only those that may be among the best `most`, a few
+ * more than these, are sorted. Of equals the first document comes first. */
 static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t most, size_t *n)
 {
-    static const double rounding = 1e-9;
-    const struct bound bound = bound_of(s);
-    const double least = least_of_best(s, &bound, most) - rounding;
-    size_t cap = 2 * most;
+    uint32_t counts[STEPS] = {0};
+    size_t least = s->n > most ? STEPS : 0, cap = 2 * most;
+    double *bases = ROOM_N(a, double, s->n + 1);
     struct ranked *best = ROOM_N(a, struct ranked, cap);
-    for (size_t i = *n = 0; i < s->n; i++) {
-        if (about_of(s, &bound, &s->slots[i]) < least)
-            continue;
-        ARENA_ADD(a, best, *n, cap) = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
+    for (size_t i = 0; i < s->n; i++) {
+        bases[i] = base_of(s, &s->slots[i]);
+        counts[step_of(bases[i])]++;
     }
+    for (size_t reached = 0; least && reached < most;)
+        reached += counts[--least];
+    for (size_t i = *n = 0; i < s->n; i++)
+        if (step_of(bases[i]) >= least)
+            ARENA_ADD(a, best, *n, cap) = (struct ranked){bases[i], (int64_t)i, i};
     rank_sort(best, *n);
     *n = *n < most ? *n : most;
     return best;
@@ -312,11 +273,9 @@ static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *co
 static float share_of(const struct scanner *s, const struct around *a, int from, int to)
 {
     float has = 0, all = 0;
-    for (size_t w = 0; w < s->n_words; w++)
-        all += s->weights[w];
-    EACH_AROUND(w, s, a, from, to)
-    {
+    for (size_t w = 0; w < s->n_words; w++) {
         float most = 0;
+        all += s->weights[w];
         for (int d = from; d <= to; d++) {
             float count = count_at(s, a, d, w);
             most = count > most ? count : most;
@@ -330,8 +289,7 @@ static float share_of(const struct scanner *s, const struct around *a, int from,
 static float wide_score(const struct scanner *s, const struct around *a)
 {
     float score = 0;
-    EACH_AROUND(w, s, a, -WIDE, WIDE)
-    {
+    for (size_t w = 0; w < s->n_words; w++) {
         float all = 0;
         for (int d = -WIDE; d <= WIDE; d++)
             all += count_at(s, a, d, w);
@@ -358,7 +316,7 @@ static struct candidate candidate_of(const struct scanner *s, size_t at, double 
         .turn = slot->turn,
         .window = slot->window,
         .wide = wide_score(s, &a),
-        .session = s->sessions[slot->session],
+        .session = slot->session,
         .previous = turn_at(s, at, -1),
         .next = turn_at(s, at, 1),
         .base = base,
@@ -377,7 +335,7 @@ static struct candidate far_from_words(const struct scanner *s, size_t at, doc_i
     struct candidate c = {.doc = doc};
     for (size_t i = at ? at - 1 : 0; i <= at && !doc_is_memory(doc); i++)
         if (!doc_is_memory(s->slots[i].doc) && doc_session(s->slots[i].doc) == doc_session(doc))
-            c.session = s->sessions[s->slots[i].session];
+            c.session = s->slots[i].session;
     struct around a = look_around(s, at, doc);
     c.wide = c.session > 0 ? wide_score(s, &a) : 0;
     c.base = base_session * scan_share(c.session, s->out.best_session);
@@ -427,7 +385,6 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     struct scanner *s = NEW(a, struct scanner);
     *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
     s->slots = ROOM_N(a, struct slot, 4 * hits->n + 1);
-    s->sessions = ROOM_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
     for (unsigned c = 0; c < FEW * FEW * FEW * FEW; c++)

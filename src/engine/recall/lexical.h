@@ -20,7 +20,6 @@ struct candidate {
     struct token_match tokens;     /* of the encoder */
     float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
     float beside;                  /* Qdrant's cosine; 0: it did not find it */
-    const double *signals;         /* what it was found to show; NULL: not read yet */
 };
 
 /*

@@ -7,32 +7,25 @@
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 
-/* A chat reads first what bears on a request; who searches wants the answer first, and what the
- * user asks of every chat is no answer. */
-static void put_asides_last(struct ctx *ctx, struct recall_out *given)
-{
-    struct recalled *v = NEW_N(&ctx->arena, struct recalled, given->n + 1);
-    size_t n = 0;
-    for (int aside = 0; aside < 2; aside++)
-        for (size_t i = 0; i < given->n; i++)
-            if (given->v[i].origin != LINE_STANDING &&
-                (given->v[i].origin == LINE_SIDE_NOTE) == (bool)aside)
-                v[n++] = given->v[i];
-    given->v = v;
-    given->n = n;
-}
-
-/* In the order of the chat; as a search shows it where the search has found it, too. */
-static void merge_given(struct ctx *ctx, const struct recall_out *given, struct recall_out *out)
+/* In the order of the chat; as a search shows it where the search has found it, too. A chat reads
+ * first what bears on a request; who searches wants the answer first, and what the user asks of
+ * every chat is no answer. */
+static void merge_given(struct ctx *ctx, const struct recall_out *given, bool is_chat,
+                        struct recall_out *out)
 {
     const struct recall_out rest = *out;
     out->v = NEW_N(&ctx->arena, struct recalled, given->n + rest.n + 1);
     out->n = 0;
-    for (size_t i = 0; i < given->n; i++) {
-        const struct recalled *shown = recalled_find(rest.v, rest.n, &given->v[i]);
-        if (given->v[i].state == LINE_INJECTED)
-            out->v[out->n++] = shown ? *shown : given->v[i];
-    }
+    for (int aside = 0; aside < 2; aside++)
+        for (size_t i = 0; i < given->n; i++) {
+            const struct recalled *r = &given->v[i];
+            bool is_aside = !is_chat && r->origin == LINE_SIDE_NOTE;
+            bool is_answer = is_chat || r->origin != LINE_STANDING;
+            if (r->state != LINE_INJECTED || !is_answer || is_aside != (bool)aside)
+                continue;
+            const struct recalled *shown = recalled_find(rest.v, rest.n, r);
+            out->v[out->n++] = shown ? *shown : *r;
+        }
     out->n_given = out->n;
     for (size_t i = 0; i < rest.n; i++)
         if (!recalled_find(out->v, out->n_given, &rest.v[i]))
@@ -90,15 +83,13 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     bool is_all = in->gate && !in->limit && !in->budget_tokens;
     if (has_chat)
         TRY(give_chat(ctx, e, &ask, &given));
-    if (!in->gate)
-        put_asides_last(ctx, &given);
     *out = given;
     out->n_given = given.n;
     if (is_all)
         return OK;
     ask.by.is_unordered = true; /* it has ordered what a chat is given */
     TRY(find_recalled(ctx, e, &ask, out));
-    merge_given(ctx, &given, out);
+    merge_given(ctx, &given, in->gate, out);
     out->n = out->n < limit ? out->n : limit;
     if (!in->gate)
         scores_by_place(&ctx->arena, out->v, out->n);
