@@ -11,13 +11,13 @@ enum { BUCKETS = sizeof upper_us / sizeof *upper_us + 1 };
 /* In the order of enum stage, then what begins with the request. */
 enum { FIRST_BYTE = STAGE_COUNT, WHOLE, SERIES };
 static const struct series {
-    const char *name, *stage, *help;
+    const char *name, *stage, *help; /* stage: as a label; help: of the first row of a name */
 } series[SERIES] = {
-    {"chat_stage_seconds", "recall", "time of a stage of a chat"},
-    {"chat_stage_seconds", "upstream", NULL},
-    {"chat_stage_seconds", "keep", NULL},
-    {"chat_first_byte_seconds", NULL, "time from a chat's request to the upstream's first byte"},
-    {"chat_seconds", NULL, "time from a chat's request to the last byte of its answer"},
+    {"chat_stage_seconds", "stage=\"recall\"", "time of a stage of a chat"},
+    {"chat_stage_seconds", "stage=\"upstream\"", NULL},
+    {"chat_stage_seconds", "stage=\"keep\"", NULL},
+    {"chat_first_byte_seconds", "", "time from a chat's request to the upstream's first byte"},
+    {"chat_seconds", "", "time from a chat's request to the last byte of its answer"},
 };
 
 struct example {
@@ -81,30 +81,27 @@ void observe_chat(struct app *app, const struct request *in, const struct reply 
 static void write_series(struct chat_times *t, struct buf *b, int which, bool is_open_metrics)
 {
     const struct series *s = &series[which];
-    char stage[40] = "";
     uint64_t sum = 0;
     if (s->help)
         buf_printf(b, "# HELP rememberd_%s %s\n# TYPE rememberd_%s histogram\n", s->name, s->help,
                    s->name);
-    if (s->stage)
-        snprintf(stage, sizeof stage, "stage=\"%s\"", s->stage);
     for (size_t i = 0; i < BUCKETS; i++) {
         const struct example *e = &t->v[which].last[i];
         char le[24] = "+Inf";
         if (i < BUCKETS - 1)
             snprintf(le, sizeof le, "%g", (double)upper_us[i] / 1e6);
         sum += t->v[which].n[i];
-        buf_printf(b, "rememberd_%s_bucket{%s%sle=\"%s\"} %llu", s->name, stage, *stage ? "," : "",
-                   le, (unsigned long long)sum);
+        buf_printf(b, "rememberd_%s_bucket{%s%sle=\"%s\"} %llu", s->name, s->stage,
+                   *s->stage ? "," : "", le, (unsigned long long)sum);
         if (is_open_metrics && e->trace[0])
             buf_printf(b, " # {trace_id=\"%s\"} %.9g %.3f", e->trace, (double)e->took_us / 1e6,
                        (double)e->at_ms / 1e3);
         buf_byte(b, '\n');
     }
-    const char *open = *stage ? "{" : "", *close = *stage ? "}" : "";
-    buf_printf(b, "rememberd_%s_sum%s%s%s %.9g\n", s->name, open, stage, close,
+    const char *open = *s->stage ? "{" : "", *close = *s->stage ? "}" : "";
+    buf_printf(b, "rememberd_%s_sum%s%s%s %.9g\n", s->name, open, s->stage, close,
                (double)t->v[which].sum_us / 1e6);
-    buf_printf(b, "rememberd_%s_count%s%s%s %llu\n", s->name, open, stage, close,
+    buf_printf(b, "rememberd_%s_count%s%s%s %llu\n", s->name, open, s->stage, close,
                (unsigned long long)sum);
 }
 

@@ -157,22 +157,6 @@ static int failure_code(const struct surface *s, const struct route *r, enum sta
     return out.code;
 }
 
-static bool may_fail(const struct route *r, enum status how)
-{
-    bool is_open = r->access == ACCESS_OPEN, has_body = route_has_body(r);
-    const bool may[STATUS_COUNT] = {
-        [BAD_INPUT] = !is_open || r->takes,
-        [NO_AUTH] = !is_open,
-        [FORBIDDEN] = !is_open,
-        [NOT_FOUND] = strchr(r->path, '{') != NULL,
-        [CONFLICT] = has_body && !is_open,
-        [TOO_LARGE] = has_body,
-        [TOO_BUSY] = !r->is_quick,
-        [STORAGE] = !r->is_quick,
-    };
-    return may[how];
-}
-
 static void write_failure(struct api *api, const struct surface *s, str code, const char *words)
 {
     const struct error_shape *e = s->errors;
@@ -185,27 +169,34 @@ static void write_failure(struct api *api, const struct surface *s, str code, co
  * those that http itself answers, are the default's. */
 static void write_failures(struct api *api, const struct surface *s, const struct route *r)
 {
-    static const char *const words[STATUS_COUNT] = {
-        [BAD_INPUT] = "the request breaks a rule; the error names the field and the rule",
-        [NO_AUTH] = "a token is needed, or the one given is not known",
-        [FORBIDDEN] = "the token does not reach this far, or its user has reached a limit",
-        [NOT_FOUND] = "there is none, or none that the caller may reach",
-        [CONFLICT] = "it is ambiguous, or changed meanwhile",
-        [TOO_LARGE] = "the body is too large",
-        [TOO_BUSY] = "too much at once; try again",
-        [STORAGE] = "the database failed",
+    bool is_open = r->access == ACCESS_OPEN, has_body = route_has_body(r);
+    const struct {
+        bool may_be;
+        const char *words;
+    } kinds[STATUS_COUNT] = {
+        [BAD_INPUT] = {!is_open || r->takes,
+                       "the request breaks a rule; the error names the field and the rule"},
+        [NO_AUTH] = {!is_open, "a token is needed, or the one given is not known"},
+        [FORBIDDEN] = {!is_open,
+                       "the token does not reach this far, or its user has reached a limit"},
+        [NOT_FOUND] = {strchr(r->path, '{') != NULL,
+                       "there is none, or none that the caller may reach"},
+        [CONFLICT] = {has_body && !is_open, "it is ambiguous, or changed meanwhile"},
+        [TOO_LARGE] = {has_body, "the body is too large"},
+        [TOO_BUSY] = {!r->is_quick, "too much at once; try again"},
+        [STORAGE] = {!r->is_quick, "the database failed"},
     };
     int seen[STATUS_COUNT] = {r->words.code ? r->words.code : 200, r->words.code_too};
     size_t n = 2;
     for (enum status how = BAD_INPUT; how < STATUS_COUNT; how++) {
-        if (!words[how] || !may_fail(r, how))
+        if (!kinds[how].may_be)
             continue;
         int code = failure_code(s, r, how);
         if (SOME(i, n, seen[i] == code))
             continue;
         assert(n < STATUS_COUNT);
         seen[n++] = code;
-        write_failure(api, s, str_printf(api->arena, "%d", code), words[how]);
+        write_failure(api, s, str_printf(api->arena, "%d", code), kinds[how].words);
     }
     write_failure(api, s, S("default"), "it failed");
 }

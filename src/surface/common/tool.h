@@ -17,13 +17,11 @@ struct tool_call {
     bool is_refused; /* the text says why nothing was done */
 };
 
-/* A failure becomes the result of the call, so that the model can try again. */
-typedef enum status tool_run(struct tool_call *c);
-
 struct tool {
     const char *name, *title, *help;
     const char *group; /* by which a client may ask for it; NULL: by its name alone */
-    tool_run *run;
+    /* A failure becomes the result of the call, so that the model can try again. */
+    enum status (*run)(struct tool_call *c);
     const struct field *takes;
     size_t takes_size;
     const struct field *gives;

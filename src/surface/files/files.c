@@ -194,8 +194,7 @@ static size_t lines_with(struct arena *a, str text, str part, int64_t *first, st
     size_t n = 0;
     for (int64_t i = 1; i <= lines; i++) {
         str line = str_cut(&text, '\n');
-        bool has_it = !part.n || str_find(line, part) < line.n;
-        if (!has_it)
+        if (part.n && str_find(line, part) == line.n)
             continue;
         buf_printf(&b, "%s%lld", n ? ", " : "", (long long)i);
         *first = n++ ? *first : i;
@@ -275,7 +274,7 @@ static size_t files_of(struct running *c, struct file **out)
     size_t n = 0;
     *out = NEW_N(&c->ctx->arena, struct file, c->tree.n + 1);
     for (size_t i = 0; i < c->tree.n; i++)
-        if (str_eq(c->tree.v[i].path, c->path) || path_is_below(c->tree.v[i].path, c->path, NULL))
+        if (str_eq(c->tree.v[i].path, c->path) || path_is_below(c->tree.v[i].path, c->path))
             (*out)[n++] = c->tree.v[i];
     return n;
 }
@@ -321,7 +320,7 @@ static enum status run_rename(struct running *c)
         return refuse_words(c, "The path " S_FMT " does not exist", S_ARG(c->in->old_path));
     if (tree_file(&c->tree, c->to) || tree_has_folder(&c->tree, c->to))
         return refuse_words(c, "The destination " S_FMT " already exists", S_ARG(c->in->new_path));
-    if (path_is_below(c->to, c->path, NULL))
+    if (path_is_below(c->to, c->path))
         return refuse_words(c, "Cannot rename " S_FMT " to a path inside itself",
                             S_ARG(c->in->old_path));
     return is_blocked(c, c->to) ? OK : move_files(c, v, n);

@@ -66,13 +66,9 @@ bool path_read(struct arena *a, str given, str *out, str *why)
     return false;
 }
 
-bool path_is_below(str path, str folder, str *rest)
+bool path_is_below(str path, str folder)
 {
-    if (!str_starts(path, folder) || path.n <= folder.n + 1 || path.p[folder.n] != '/')
-        return false;
-    if (rest)
-        *rest = str_sub(path, folder.n + 1, path.n);
-    return true;
+    return str_starts(path, folder) && path.n > folder.n + 1 && path.p[folder.n] == '/';
 }
 
 /* --- the tree --- */
@@ -94,8 +90,7 @@ static int by_path(const void *a, const void *b)
 static bool is_path(struct arena *a, str key)
 {
     str path, why;
-    return path_read(a, key, &path, &why) && str_eq(path, key) &&
-           path_is_below(key, S(FILES_ROOT), NULL);
+    return path_read(a, key, &path, &why) && str_eq(path, key) && path_is_below(key, S(FILES_ROOT));
 }
 
 enum status tree_read(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct tree *out)
@@ -121,13 +116,13 @@ const struct file *tree_file(const struct tree *t, str path)
 
 bool tree_has_folder(const struct tree *t, str path)
 {
-    return str_is(path, FILES_ROOT) || SOME(i, t->n, path_is_below(t->v[i].path, path, NULL));
+    return str_is(path, FILES_ROOT) || SOME(i, t->n, path_is_below(t->v[i].path, path));
 }
 
 const struct file *tree_blocks(const struct tree *t, str path)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (path_is_below(path, t->v[i].path, NULL))
+        if (path_is_below(path, t->v[i].path))
             return &t->v[i];
     return NULL;
 }
@@ -151,7 +146,7 @@ static size_t size_below(const struct tree *t, str folder)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
-        n += path_is_below(t->v[i].path, folder, NULL) ? t->v[i].text.n : 0;
+        n += path_is_below(t->v[i].path, folder) ? t->v[i].text.n : 0;
     return n;
 }
 
@@ -180,9 +175,10 @@ str tree_list(struct arena *a, const struct tree *t, str folder)
                ", excluding hidden items and node_modules:\n" S_FMT "\t" S_FMT,
                S_ARG(folder), S_ARG(size_text(a, size_below(t, folder))), S_ARG(folder));
     for (size_t i = 0; i < t->n; i++) {
-        str rest, path = t->v[i].path;
-        if (!path_is_below(path, folder, &rest))
+        str path = t->v[i].path;
+        if (!path_is_below(path, folder))
             continue;
+        str rest = str_sub(path, folder.n + 1, path.n);
         for (size_t level = 0; level < LEVELS && rest.n; level++) {
             str name = str_cut(&rest, '/');
             if (str_starts(name, S(".")) || str_is(name, "node_modules"))

@@ -10,8 +10,8 @@ enum { PATH_MAX_BYTES = 512 };
  * under the root, leaves it, or tries to in an encoded form. */
 bool path_read(struct arena *a, str given, str *out, str *why);
 
-/* Whether path is below folder, and what is behind its slash; rest may be NULL. */
-bool path_is_below(str path, str folder, str *rest);
+/* Whether path has a name behind folder and a slash. */
+bool path_is_below(str path, str folder);
 
 struct tree {
     struct file *v; /* in the order of a listing */

@@ -10,7 +10,6 @@
 #include "surface/common/switches.h"
 #include "surface/messages/talk.h"
 #include "surface/proxy/answer_capture.h"
-#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/controls.h"
 
 /*

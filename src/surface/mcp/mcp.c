@@ -438,26 +438,12 @@ SHAPE(mcp_query,
                "separated by commas"));
 
 /* Only described, as JSON-RPC is read and written by jsonrpc.c. */
-static const struct field rpc_in_fields[] = {
-    {.name = "jsonrpc", .type = FIELD_STR, .required = true, .help = "2.0"},
-    {.name = "id", .type = FIELD_JSON, .help = "a text or a number; without it no answer is due"},
-    {.name = "method", .type = FIELD_STR, .help = "as the Model Context Protocol defines it"},
-    {.name = "params", .type = FIELD_RAW},
-    {0},
-};
-static const struct field rpc_error_fields[] = {
-    {.name = "code", .type = FIELD_INT},
-    {.name = "message", .type = FIELD_STR},
-    {.name = "data", .type = FIELD_JSON, .empty = EMPTY_OUT},
-    {0},
-};
-static const struct field rpc_out_fields[] = {
-    {.name = "jsonrpc", .type = FIELD_STR},
-    {.name = "id", .type = FIELD_JSON, .empty = EMPTY_OUT},
-    {.name = "result", .type = FIELD_JSON, .empty = EMPTY_OUT},
-    {.name = "error", .type = FIELD_OBJECT, .inside = rpc_error_fields, .empty = EMPTY_OUT},
-    {0},
-};
+SHAPE(rpc_in, (STR, jsonrpc, .required = true, .help = "2.0"),
+      (JSON, id, .help = "a text or a number; without it no answer is due"),
+      (STR, method, .help = "as the Model Context Protocol defines it"), (RAW, params));
+SHAPE(rpc_failure, (INT, code), (STR, message), (JSON, data, .empty = EMPTY_OUT));
+SHAPE(rpc_out, (STR, jsonrpc), (JSON, id, .empty = EMPTY_OUT), (JSON, result, .empty = EMPTY_OUT),
+      (OBJECT, error, struct rpc_failure, .inside = rpc_failure_fields, .empty = EMPTY_OUT));
 static const struct error_shape rpc_errors = {"McpError", "application/json", rpc_out_fields};
 
 static const struct route routes[] = {

@@ -6,7 +6,6 @@
 #include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/messages/talk.h"
-#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 
@@ -111,56 +110,37 @@ static void write_demo(UNUSED const struct model_request *m, struct demo *d)
  * names a person or a space.
  */
 
-static const struct field said_fields[] = {
-    NEEDED("role", "user, assistant or system"),
-    ANY("content", "a text, or a list of blocks"),
-    {0},
-};
+SHAPE(sent_message, (STR, role, .required = true, .help = "user, assistant or system"),
+      (JSON, content, .help = "a text, or a list of blocks"));
 
 /* What both bodies begin with. */
 #define CONVERSATION                                                                               \
-    NEEDED("model", "a model of the upstream for this API, or UPSTREAM/MODEL"),                    \
-        {.name = "messages", .type = FIELD_JSON, .required = true, .inside = said_fields},         \
-        ANY("system", "a text, or a list of text blocks"),                                         \
-        ANY("tools", "that the model may call"), ANY("tool_choice", "which"),                      \
-        ANY("thinking", "whether and how long the model thinks")
+    (STR, model, .required = true,                                                                 \
+     .help = "a model of the upstream for this API, or UPSTREAM/MODEL"),                           \
+        (JSON, messages, .required = true, .inside = sent_message_fields),                         \
+        (JSON, system, .help = "a text, or a list of text blocks"),                                \
+        (JSON, tools, .help = "that the model may call"), (JSON, tool_choice, .help = "which"),    \
+        (JSON, thinking, .help = "whether and how long the model thinks")
 
-static const struct field message_in_fields[] = {
-    CONVERSATION,
-    {.name = "max_tokens", .type = FIELD_INT, .help = "0 and 1 are for programs: without memory"},
-    {.name = "stream", .type = FIELD_BOOL, .help = "answer with events"},
-    ANY("stop_sequences", "texts at which the model stops"),
-    ANY("output_config", "effort, and the form of the answer"),
-    ANY("cache_control", "an automatic cache mark"),
-    ANY("metadata", "user_id names the person"),
-    SPACE_ROW,
-    {0},
-};
+SHAPE(message_in, CONVERSATION,
+      (INT, max_tokens, .help = "0 and 1 are for programs: without memory"),
+      (BOOL, stream, .help = "answer with events"),
+      (JSON, stop_sequences, .help = "texts at which the model stops"),
+      (JSON, output_config, .help = "effort, and the form of the answer"),
+      (JSON, cache_control, .help = "an automatic cache mark"),
+      (JSON, metadata, .help = "user_id names the person"), SPACE_ROW);
 
-static const struct field block_fields[] = {
-    TEXT("type", "text, thinking, tool_use and others"),
-    {.name = "text", .type = FIELD_STR, .empty = EMPTY_OUT, .help = "of a text block"},
-    {0},
-};
-static const struct field usage_fields[] = {
-    {.name = "input_tokens", .type = FIELD_INT},
-    {.name = "output_tokens", .type = FIELD_INT},
-    {0},
-};
-static const struct field message_out_fields[] = {
-    TEXT("id", "of the answer"),
-    TEXT("type", "message"),
-    TEXT("role", "assistant"),
-    TEXT("model", "the model that answered"),
-    {.name = "content", .type = FIELD_JSON, .inside = block_fields},
-    {.name = "stop_reason", .type = FIELD_STR, .empty = EMPTY_NULL},
-    {.name = "stop_sequence", .type = FIELD_STR, .empty = EMPTY_NULL},
-    {.name = "usage", .type = FIELD_OBJECT, .inside = usage_fields},
-    {0},
-};
+SHAPE(content_block, (STR, type, .help = "text, thinking, tool_use and others"),
+      (STR, text, .empty = EMPTY_OUT, .help = "of a text block"));
+SHAPE(token_counts, (INT, input_tokens), (INT, output_tokens));
+SHAPE(message_out, (STR, id, .help = "of the answer"), (STR, type, .help = "message"),
+      (STR, role, .help = "assistant"), (STR, model, .help = "the model that answered"),
+      (JSON, content, .inside = content_block_fields), (STR, stop_reason, .empty = EMPTY_NULL),
+      (STR, stop_sequence, .empty = EMPTY_NULL),
+      (OBJECT, usage, struct token_counts, .inside = token_counts_fields));
 
-static const struct field counted_in_fields[] = {CONVERSATION, {0}};
-static const struct field counted_out_fields[] = {{.name = "input_tokens", .type = FIELD_INT}, {0}};
+SHAPE(counted_in, CONVERSATION);
+SHAPE(counted_out, (INT, input_tokens));
 
 /*
  * As at chat completions: the headers, then the body, then a turn of the engine, whose blocks are

@@ -110,11 +110,6 @@ size_t talk_aside(struct arena *a, const struct json *root)
 
 /* --- all of it --- */
 
-static void add_said(struct talk *t, const char *role, str text, const struct json *place)
-{
-    talk_add(t, (struct said){.role = str_of(role), .text = text}, place);
-}
-
 /* Behind the user's words: the block moves into it. */
 static void move_place(struct talk *t, size_t last, const struct json *message)
 {
@@ -133,7 +128,7 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
     *out = (struct talk){.said = NEW_N(a, struct said, most),
                          .places = NEW_N(a, const struct json *, most)};
     if (json_get(root, "system"))
-        add_said(out, "system", talk_text(a, json_get(root, "system"), true), NULL);
+        talk_add(out, S("system"), talk_text(a, json_get(root, "system"), true), NULL);
     for (const struct json *m = messages->first; n--; m = m->next) {
         const struct json *content = json_get(m, "content");
         if (!json_string(json_get(m, "role")).n)
@@ -144,15 +139,15 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
         }
         last = most;
         if (has_role(m, "assistant")) {
-            add_said(out, "assistant", talk_text(a, content, true), NULL);
+            talk_add(out, S("assistant"), talk_text(a, content, true), NULL);
             continue;
         }
         struct parts p = parts_of(a, content);
         if (p.has_result)
-            add_said(out, "tool", S(""), NULL);
+            talk_add(out, S("tool"), S(""), NULL);
         if (is_said(&p)) {
             last = out->n;
-            add_said(out, "user", p.words, m);
+            talk_add(out, S("user"), p.words, m);
         }
     }
     return true;

@@ -3,7 +3,6 @@
 #include "base/time_text.h"
 #include "core/tokens.h"
 #include "surface/common/error_body.h"
-#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 
@@ -77,46 +76,34 @@ static void ollama_write_demo(UNUSED const struct model_request *m, struct demo 
  * person, a space or a conversation.
  */
 
-static const struct field said_fields[] = {
-    NEEDED("role", "system, user, assistant or tool"), TEXT("content", "the text"),
-    ANY("images", "in base64, forwarded untouched"),   ANY("tool_calls", "of an assistant"),
-    TEXT("tool_name", "of a tool's result"),           {0},
-};
+SHAPE(sent_message, (STR, role, .required = true, .help = "system, user, assistant or tool"),
+      (STR, content, .help = "the text"), (JSON, images, .help = "in base64, forwarded untouched"),
+      (JSON, tool_calls, .help = "of an assistant"),
+      (STR, tool_name, .help = "of a tool's result"));
 
-static const struct field ollama_chat_in_fields[] = {
-    NEEDED("model", "a model of the upstream for this API, or UPSTREAM/MODEL"),
-    {.name = "messages",
-     .type = FIELD_JSON,
-     .inside = said_fields,
-     .help = "the whole conversation; without any, the model is loaded"},
-    {.name = "stream", .type = FIELD_BOOL, .help = "false: one answer; else a line for each piece"},
-    ANY("format", "json, or a JSON Schema"),
-    ANY("options", "of the model, such as num_ctx and temperature"),
-    ANY("keep_alive", "how long the model stays loaded"),
-    ANY("tools", "functions that the model may call"),
-    ANY("think", "whether and how long the model thinks"),
-    SPACE_ROW,
-    {0},
-};
+SHAPE(ollama_chat_in,
+      (STR, model, .required = true,
+       .help = "a model of the upstream for this API, or UPSTREAM/MODEL"),
+      (JSON, messages, .inside = sent_message_fields,
+       .help = "the whole conversation; without any, the model is loaded"),
+      (BOOL, stream, .help = "false: one answer; else a line for each piece"),
+      (JSON, format, .help = "json, or a JSON Schema"),
+      (JSON, options, .help = "of the model, such as num_ctx and temperature"),
+      (JSON, keep_alive, .help = "how long the model stays loaded"),
+      (JSON, tools, .help = "functions that the model may call"),
+      (JSON, think, .help = "whether and how long the model thinks"), SPACE_ROW);
 
-static const struct field answered_fields[] = {
-    TEXT("role", "assistant"),
-    TEXT("content", "the text, or a piece of it"),
-    {.name = "thinking", .type = FIELD_STR, .empty = EMPTY_OUT},
-    {.name = "tool_calls", .type = FIELD_JSON, .empty = EMPTY_OUT},
-    {0},
-};
-static const struct field ollama_chat_out_fields[] = {
-    TEXT("model", "the model that answered"),
-    TEXT("created_at", "when"),
-    {.name = "message", .type = FIELD_OBJECT, .inside = answered_fields},
-    {.name = "done", .type = FIELD_BOOL, .help = "of a stream: whether this is the last line"},
-    {.name = "done_reason", .type = FIELD_STR, .empty = EMPTY_OUT},
-    {.name = "total_duration", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "ns"},
-    {.name = "prompt_eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
-    {.name = "eval_count", .type = FIELD_INT, .empty = EMPTY_OUT, .help = "tokens"},
-    {0},
-};
+SHAPE(answered, (STR, role, .help = "assistant"),
+      (STR, content, .help = "the text, or a piece of it"), (STR, thinking, .empty = EMPTY_OUT),
+      (JSON, tool_calls, .empty = EMPTY_OUT));
+SHAPE(ollama_chat_out, (STR, model, .help = "the model that answered"),
+      (STR, created_at, .help = "when"),
+      (OBJECT, message, struct answered, .inside = answered_fields),
+      (BOOL, done, .help = "of a stream: whether this is the last line"),
+      (STR, done_reason, .empty = EMPTY_OUT),
+      (INT, total_duration, .empty = EMPTY_OUT, .help = "ns"),
+      (INT, prompt_eval_count, .empty = EMPTY_OUT, .help = "tokens"),
+      (INT, eval_count, .empty = EMPTY_OUT, .help = "tokens"));
 
 /*
  * As at chat completions: messages have a role and a text, so a block goes to the same places. Two

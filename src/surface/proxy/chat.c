@@ -4,11 +4,55 @@
 #include "surface/common/error_body.h"
 #include "surface/common/said.h"
 #include "surface/common/switches.h"
-#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"
 #include "surface/proxy/tool_loop.h"
+
+/* --- the API as /openapi.json describes it --- */
+
+/*
+ * The members are those of OpenAI's API that its clients use; a model's server may know more, and
+ * all of them are passed on: they are only described here, never checked. rememberd itself reads
+ * model, messages, stream, tools and what names a person or a space.
+ */
+
+SHAPE(chat_message,
+      (STR, role, .required = true, .help = "system, developer, user, assistant or tool"),
+      (JSON, content, .help = "a text, or a list of parts"), (STR, name, .help = "who speaks"),
+      (JSON, tool_calls, .help = "of an assistant"),
+      (STR, tool_call_id, .help = "of a tool's result"));
+
+SHAPE(completion_in,
+      (STR, model, .required = true, .help = "a model of the default upstream, or UPSTREAM/MODEL"),
+      (JSON, messages, .required = true, .inside = chat_message_fields),
+      (BOOL, stream, .help = "answer with events"), (JSON, stream_options, .help = "include_usage"),
+      (NUM, temperature), (NUM, top_p), (INT, n), (INT, max_tokens), (INT, max_completion_tokens),
+      (JSON, stop, .help = "a text, or up to four"), (INT, seed),
+      (JSON, tools, .help = "functions that the model may call"),
+      (JSON, tool_choice, .help = "which"),
+      (JSON, response_format, .help = "text, JSON, or a JSON Schema"),
+      (STR, reasoning_effort, .help = "how long a model thinks"), OPENAI_PERSON_ROWS, SPACE_ROW);
+
+SHAPE(completion_message, (STR, role, .help = "assistant"),
+      (JSON, content, .help = "a text, or null beside tool_calls"),
+      (JSON, tool_calls, .empty = EMPTY_OUT));
+SHAPE(choice, (INT, index),
+      (OBJECT, message, struct completion_message, .inside = completion_message_fields),
+      (STR, finish_reason, .empty = EMPTY_NULL));
+SHAPE(token_counts, (INT, prompt_tokens), (INT, completion_tokens), (INT, total_tokens));
+SHAPE(completion_out, (STR, id, .help = "of the answer"), (STR, object, .help = "chat.completion"),
+      (INT, created, .help = "seconds since 1970"), (STR, model, .help = "the model that answered"),
+      (JSON, choices, .inside = choice_fields),
+      (OBJECT, usage, struct token_counts, .inside = token_counts_fields, .empty = EMPTY_OUT));
+
+SHAPE(model, (STR, id, .help = "the model's name"), (STR, object, .help = "model"), (INT, created),
+      (STR, owned_by, .help = "who offers it"),
+      (STR, type, .help = "model: this member and the next ones are of Anthropic's API"),
+      (STR, display_name, .help = "for people"), (STR, created_at, .help = "when it was made"));
+SHAPE(models_out, (STR, object, .help = "list"), (JSON, data, .inside = model_fields),
+      (BOOL, has_more, .help = "of Anthropic's API"), (STR, first_id, .help = "of this list"),
+      (STR, last_id, .help = "of this list"));
 
 /*
  * The richest of the model APIs: besides the blocks, the session's messages and our tool are
@@ -125,8 +169,6 @@ static bool is_quick_list(UNUSED const struct app *app, UNUSED const struct requ
 
 /* For every client: nothing that others have stored is reached. */
 #define PASSES .run = pass_request, .quick_if = is_quick_to_pass, .help = "forwarded"
-#define PASSES_TALK                                                                                \
-    .run = pass_conversation, .quick_if = is_quick_to_pass, .help = "forwarded without memory"
 /* All else, up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins
  * over these, so other surfaces keep their paths of /v1. */
 #define GUARDED                                                                                    \
@@ -147,7 +189,8 @@ static const struct route routes[] = {
      .help = "models of the default upstream, or the built-in one"},
     {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_list,
      .help = "one model"},
-    {"POST", "/v1/completions", PASSES_TALK},
+    {"POST", "/v1/completions", .run = pass_conversation, .quick_if = is_quick_to_pass,
+     .help = "forwarded without memory"},
     {"POST", "/v1/responses/input_tokens", PASSES},
     {"POST", "/v1/embeddings", PASSES},
     {"POST", "/v1/moderations", PASSES},

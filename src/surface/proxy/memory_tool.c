@@ -93,12 +93,12 @@ static void add_excerpt(struct ctx *ctx, struct buf *b, const struct recalled *r
 }
 
 static const struct {
-    const char *one, *many;
+    const char *name; /* with an s: more than one */
     void (*add)(struct ctx *ctx, struct buf *b, const struct recalled *r);
 } kinds[] = {
-    [PLAN_PINNED] = {"pinned fact", "pinned facts", add_fact},
-    [PLAN_EPISODES] = {"episode", "episodes", add_episode},
-    [PLAN_TRANSCRIPT] = {"transcript excerpt", "transcript excerpts", add_excerpt},
+    [PLAN_PINNED] = {"pinned fact", add_fact},
+    [PLAN_EPISODES] = {"episode", add_episode},
+    [PLAN_TRANSCRIPT] = {"transcript excerpt", add_excerpt},
 };
 
 /* "None" and "not searched to the end" are different answers to a model that asks. */
@@ -106,14 +106,13 @@ static str text_of(struct ctx *ctx, const struct searched *found, str query, boo
 {
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     if (!found->n) {
-        buf_printf(&b, "No %s match '", kinds[found->scope].many);
+        buf_printf(&b, "No %ss match '", kinds[found->scope].name);
         add_flat(ctx, &b, query, QUOTED_MAX);
         buf_add(&b,
                 is_cut ? S("' among the newest; there was no time to look through all.") : S("'."));
         return buf_str(&b);
     }
-    buf_printf(&b, "Found %zu %s:", found->n,
-               found->n == 1 ? kinds[found->scope].one : kinds[found->scope].many);
+    buf_printf(&b, "Found %zu %s%s:", found->n, kinds[found->scope].name, found->n == 1 ? "" : "s");
     for (size_t i = 0; i < found->n; i++) {
         buf_add(&b, S("\n- "));
         kinds[found->scope].add(ctx, &b, &found->v[i]);

@@ -7,6 +7,15 @@
 #include "surface/proxy/splice.h"
 #include "surface/proxy/upstream.h"
 
+/* Rows of a body's table: where it names a person, and a space. */
+#define OPENAI_PERSON_ROWS                                                                         \
+    (STR, user, .help = "the person who speaks, who has a memory of their own"),                   \
+        (STR, safety_identifier, .help = "the same; user wins"),                                   \
+        (JSON, metadata, .help = "user_id names the person in the same way")
+#define SPACE_ROW                                                                                  \
+    (AS_STR, space, SPACE_MEMBER,                                                                  \
+     .help = "the space to use, as in X-Memory-Space; it is not forwarded")
+
 /* A body's conversation: what was said, and where a block of memory for it goes in the body. */
 struct talk {
     struct said *said;          /* the system text first, if there is one */
@@ -14,10 +23,10 @@ struct talk {
     size_t n;
 };
 /* There is room for one more. */
-static inline void talk_add(struct talk *t, struct said said, const struct json *place)
+static inline void talk_add(struct talk *t, str role, str text, const struct json *place)
 {
     t->places[t->n] = place;
-    t->said[t->n++] = said;
+    t->said[t->n++] = (struct said){.role = role, .text = text};
 }
 
 /* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the

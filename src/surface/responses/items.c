@@ -40,18 +40,19 @@ str item_type(const struct json *item)
     return type.n ? type : json_get(item, "role") ? S("message") : S("item_reference");
 }
 
-static struct said said_of(struct arena *a, const struct json *item, bool is_codex)
+/* What an item says. */
+static void add_item(struct arena *a, const struct json *item, bool is_codex, struct talk *out)
 {
     str type = item_type(item);
     if (str_is(type, "message")) {
-        str role = json_string(json_get(item, "role"));
         str text = text_of_content(a, json_get(item, "content"));
-        return (struct said){.role = role_of_words(role, text, is_codex), .text = text};
+        str role = role_of_words(json_string(json_get(item, "role")), text, is_codex);
+        talk_add(out, role, text, item);
+    } else if (str_ends(type, S("_output"))) {
+        talk_add(out, S("tool"), text_of_content(a, json_get(item, "output")), item);
+    } else {
+        talk_add(out, S("assistant"), S(""), item);
     }
-    if (str_ends(type, S("_output")))
-        return (struct said){.role = S("tool"),
-                             .text = text_of_content(a, json_get(item, "output"))};
-    return (struct said){.role = S("assistant")};
 }
 
 bool items_read(struct arena *a, const struct json *root, bool is_codex, struct talk *out)
@@ -64,15 +65,15 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
     size_t most = is_text ? 2 : input->n + 1;
     *out = (struct talk){NEW_N(a, struct said, most), NEW_N(a, const struct json *, most), 0};
     if (instructions.n)
-        talk_add(out, (struct said){.role = S("system"), .text = instructions}, NULL);
+        talk_add(out, S("system"), instructions, NULL);
     if (is_text) {
-        talk_add(out, (struct said){.role = S("user"), .text = json_string(input)}, input);
+        talk_add(out, S("user"), json_string(input), input);
         return true;
     }
     for (const struct json *item = input->first; item; item = item->next) {
         if (item->type != JSON_OBJECT)
             return false;
-        talk_add(out, said_of(a, item, is_codex), item);
+        add_item(a, item, is_codex, out);
     }
     assert(out->n <= most);
     return true;

@@ -2,7 +2,6 @@
 #include "base/id.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
-#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/responses/answer.h"
@@ -17,56 +16,36 @@
  * on from, and what names a person, a space or a conversation.
  */
 
-static const struct field response_in_fields[] = {
-    NEEDED("model", "a model of the default upstream, or UPSTREAM/MODEL"),
-    {.name = "input",
-     .type = FIELD_JSON,
-     .required = true,
-     .help = "what the user says, or a list of items: messages, calls and their results"},
-    TEXT("instructions", "for this response alone"),
-    {.name = "stream", .type = FIELD_BOOL, .help = "answer with events"},
-    {.name = "store", .type = FIELD_BOOL, .help = "false: the model's server keeps nothing"},
-    TEXT("previous_response_id", "the response that this one follows"),
-    ANY("conversation", "the conversation that the model's server keeps: its id"),
-    {.name = "max_output_tokens", .type = FIELD_INT},
-    {.name = "temperature", .type = FIELD_NUM},
-    {.name = "top_p", .type = FIELD_NUM},
-    ANY("tools", "functions that the model may call"),
-    ANY("tool_choice", "which"),
-    ANY("text", "the format: text, or a JSON Schema"),
-    ANY("reasoning", "how long a model thinks"),
-    ANY("include", "what the answer has besides"),
-    TEXT("prompt_cache_key", "names the conversation when it is a UUID"),
-    OPENAI_PERSON_ROWS,
-    SPACE_ROW,
-    {0},
-};
+SHAPE(response_in,
+      (STR, model, .required = true, .help = "a model of the default upstream, or UPSTREAM/MODEL"),
+      (JSON, input, .required = true,
+       .help = "what the user says, or a list of items: messages, calls and their results"),
+      (STR, instructions, .help = "for this response alone"),
+      (BOOL, stream, .help = "answer with events"),
+      (BOOL, store, .help = "false: the model's server keeps nothing"),
+      (STR, previous_response_id, .help = "the response that this one follows"),
+      (JSON, conversation, .help = "the conversation that the model's server keeps: its id"),
+      (INT, max_output_tokens), (NUM, temperature), (NUM, top_p),
+      (JSON, tools, .help = "functions that the model may call"),
+      (JSON, tool_choice, .help = "which"),
+      (JSON, text, .help = "the format: text, or a JSON Schema"),
+      (JSON, reasoning, .help = "how long a model thinks"),
+      (JSON, include, .help = "what the answer has besides"),
+      (STR, prompt_cache_key, .help = "names the conversation when it is a UUID"),
+      OPENAI_PERSON_ROWS, SPACE_ROW);
 
-static const struct field output_item_fields[] = {
-    TEXT("type", "message, reasoning, function_call and others"),
-    {.name = "id", .type = FIELD_STR, .empty = EMPTY_OUT},
-    {.name = "role", .type = FIELD_STR, .empty = EMPTY_OUT, .help = "of a message: assistant"},
-    {.name = "status", .type = FIELD_STR, .empty = EMPTY_OUT},
-    {.name = "content", .type = FIELD_JSON, .empty = EMPTY_OUT, .help = "of a message: its parts"},
-    {0},
-};
-static const struct field response_usage_fields[] = {
-    {.name = "input_tokens", .type = FIELD_INT},
-    {.name = "output_tokens", .type = FIELD_INT},
-    {.name = "total_tokens", .type = FIELD_INT},
-    {0},
-};
-static const struct field response_out_fields[] = {
-    TEXT("id", "of the response"),
-    TEXT("object", "response"),
-    {.name = "created_at", .type = FIELD_INT, .help = "seconds since 1970"},
-    TEXT("status", "completed, incomplete, failed, in_progress, queued or cancelled"),
-    TEXT("model", "the model that answered"),
-    {.name = "output", .type = FIELD_JSON, .inside = output_item_fields},
-    {.name = "previous_response_id", .type = FIELD_STR, .empty = EMPTY_NULL},
-    {.name = "usage", .type = FIELD_OBJECT, .inside = response_usage_fields, .empty = EMPTY_OUT},
-    {0},
-};
+SHAPE(output_item, (STR, type, .help = "message, reasoning, function_call and others"),
+      (STR, id, .empty = EMPTY_OUT),
+      (STR, role, .empty = EMPTY_OUT, .help = "of a message: assistant"),
+      (STR, status, .empty = EMPTY_OUT),
+      (JSON, content, .empty = EMPTY_OUT, .help = "of a message: its parts"));
+SHAPE(token_counts, (INT, input_tokens), (INT, output_tokens), (INT, total_tokens));
+SHAPE(response_out, (STR, id, .help = "of the response"), (STR, object, .help = "response"),
+      (INT, created_at, .help = "seconds since 1970"),
+      (STR, status, .help = "completed, incomplete, failed, in_progress, queued or cancelled"),
+      (STR, model, .help = "the model that answered"), (JSON, output, .inside = output_item_fields),
+      (STR, previous_response_id, .empty = EMPTY_NULL),
+      (OBJECT, usage, struct token_counts, .inside = token_counts_fields, .empty = EMPTY_OUT));
 
 /*
  * As at chat completions: the headers, then the body, then a turn of the engine, whose blocks are
@@ -89,7 +68,8 @@ struct chat {
 /*
  * Programs send questions of their own to the same endpoint, often in the user's conversation: for
  * a title, for a summary in place of what was said, to fill the cache. Nobody has said these, so
- * they must neither be answered with new memories nor teach any. The first mark that fits counts.
+ * they must neither be answered with new memories nor teach any. What marks a question as the
+ * program's own wins over what names a part of the program.
  * Titles and the like in other words are told by their form, in the engine (helper_prompt.h).
  */
 
@@ -103,35 +83,6 @@ enum caller {
 #define TURN_HEADER "X-Codex-Turn-Metadata" /* a JSON object */
 #define SUMMARY_ORDER "You are performing a CONTEXT CHECKPOINT COMPACTION"
 
-enum where {
-    HEADER_HAS,     /* a header of that name has the text, or with "" any */
-    TURN_HAS,       /* the same of a member of TURN_HEADER */
-    TURN_DIFFERS,   /* that member is there and has another text */
-    ORDERS_SUMMARY, /* the user's last message begins with SUMMARY_ORDER */
-    ENDS_ITEMS      /* the last item has this type */
-};
-
-static const struct mark {
-    enum where where;
-    const char *name, *text;
-    enum caller what;
-} marks[] = {
-    {HEADER_HAS, "X-OpenAI-Subagent", "compact", CALLER_ASIDE},
-    {HEADER_HAS, "X-OpenAI-Subagent", "memory_consolidation", CALLER_ASIDE},
-    {TURN_DIFFERS, "request_kind", "turn", CALLER_ASIDE},
-    {ENDS_ITEMS, NULL, "compaction_trigger", CALLER_ASIDE},
-    {ORDERS_SUMMARY, NULL, NULL, CALLER_ASIDE},
-    {HEADER_HAS, "X-OpenAI-Subagent", "", CALLER_AGENT},
-    {HEADER_HAS, "X-Codex-Parent-Thread-Id", "", CALLER_AGENT},
-    {TURN_HAS, "parent_thread_id", "", CALLER_AGENT},
-};
-
-static bool text_fits(str is, const char *wanted)
-{
-    is = str_trim(is);
-    return *wanted ? str_eq_nocase(is, str_of(wanted)) : is.n > 0;
-}
-
 /* The number of items in front of the last message of the user; all of them without one. */
 static size_t before_words(const struct talk *t)
 {
@@ -141,54 +92,29 @@ static size_t before_words(const struct talk *t)
     return t->n;
 }
 
-static str member_of(const struct json *turn, const char *name)
-{
-    return json_string(json_get(turn, name));
-}
-
-static bool orders_summary(const struct talk *t)
-{
-    size_t words = before_words(t);
-    return words < t->n && str_starts(str_trim(t->said[words].text), S(SUMMARY_ORDER));
-}
-
-static bool mark_fits(const struct mark *m, const struct request *in, const struct json *turn,
-                      const struct talk *t)
-{
-    const struct json *last = t->n ? t->places[t->n - 1] : NULL;
-    switch (m->where) {
-    case HEADER_HAS:
-        return text_fits(request_header(in, m->name), m->text);
-    case TURN_HAS:
-        return text_fits(member_of(turn, m->name), m->text);
-    case TURN_DIFFERS:
-        return member_of(turn, m->name).n && !text_fits(member_of(turn, m->name), m->text);
-    case ORDERS_SUMMARY:
-        return orders_summary(t);
-    case ENDS_ITEMS:
-        return last && str_is(item_type(last), m->text);
-    }
-    return false;
-}
-
 /* *own is how many of what was said are the conversation: the program's question may stand behind
  * them. */
 static enum caller find_caller(struct ctx *ctx, const struct request *in, const struct talk *t,
                                size_t *own)
 {
+    static const char *const own_parts[] = {"compact", "memory_consolidation", NULL};
     struct json *turn = NULL;
     str header = request_header(in, TURN_HEADER);
-    *own = t->n;
+    str part = str_trim(request_header(in, "X-OpenAI-Subagent"));
+    const struct json *last = t->n ? t->places[t->n - 1] : NULL;
+    size_t words = before_words(t);
+    bool is_summary = words < t->n && str_starts(str_trim(t->said[words].text), S(SUMMARY_ORDER));
     if (header.n)
         soft(ctx, json_parse(ctx, header, &turn));
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (!mark_fits(&marks[i], in, turn, t))
-            continue;
-        if (marks[i].what == CALLER_ASIDE && orders_summary(t))
-            *own = before_words(t); /* the other asides have no message of their own */
-        return marks[i].what;
-    }
-    return CALLER_CHAT;
+    str kind = json_string(json_get(turn, "request_kind"));
+    *own = is_summary ? words : t->n; /* the other asides have no message of their own */
+    if (is_summary || str_is_one_of(part, own_parts) ||
+        (kind.n && !str_eq_nocase(str_trim(kind), S("turn"))) ||
+        (last && str_is(item_type(last), "compaction_trigger")))
+        return CALLER_ASIDE;
+    bool is_agent = part.n || str_trim(request_header(in, "X-Codex-Parent-Thread-Id")).n ||
+                    str_trim(json_string(json_get(turn, "parent_thread_id"))).n;
+    return is_agent ? CALLER_AGENT : CALLER_CHAT;
 }
 
 /* Agents and the program's own questions see what the chat sees and teach nothing. */
