@@ -5,20 +5,12 @@
 #include "store/sql/state/reader.h"
 
 /* Whose erasures are meant: those of a pool, and of its user as a whole. Without a user: all. */
-struct owners {
-    struct erasure_names pool, user;
-};
-
-static struct owners owners_of(const struct erasure_key *key, struct pool_ref pool)
+static void bind_owners(struct query *q, const struct erasure_key *key, struct pool_ref pool)
 {
-    return (struct owners){erasure_owner(key, pool),
-                           erasure_owner(key, (struct pool_ref){.user = pool.user})};
-}
-
-static void bind_owners(struct query *q, const struct owners *o)
-{
-    sql_blob(q, o->pool.v, o->pool.n * ERASURE_HASH_BYTES);
-    sql_blob(q, o->user.v, o->user.n * ERASURE_HASH_BYTES);
+    str of_pool = erasure_owner(&q->ctx->arena, key, pool);
+    str of_user = erasure_owner(&q->ctx->arena, key, (struct pool_ref){.user = pool.user});
+    sql_blob(q, of_pool.p, of_pool.n);
+    sql_blob(q, of_user.p, of_user.n);
 }
 
 static void read_erasure(struct query *q, struct certificate *out)
@@ -39,13 +31,12 @@ enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref poo
     TRY(erasure_key_find(ctx, r.db, false, &key));
     if (!key.is_there)
         return OK;
-    struct owners owners = owners_of(&key, pool);
     SQL_RUN(list, ctx, r.db, SQL_ERASURE_LIST);
-    bind_owners(&list, &owners);
+    bind_owners(&list, &key, pool);
     SQL_BIND(&list, before ? before : INT64_MAX, (int64_t)limit);
     TRY(SQL_ROWS(&list, read_erasure, out, n));
     SQL_RUN(q, ctx, r.db, SQL_ERASURE_COUNT);
-    bind_owners(&q, &owners);
+    bind_owners(&q, &key, pool);
     return sql_number(&q, total);
 }
 
@@ -57,19 +48,18 @@ static void read_hash(struct query *q, str *out)
 /* The row begins with the hash of its user. */
 static str key_for(struct arena *a, const struct erasure_key *key, str user, str owner)
 {
-    struct erasure_names mine = erasure_owner(key, (struct pool_ref){.user = user});
+    str mine = erasure_owner(a, key, (struct pool_ref){.user = user});
     struct erasure_key own = erasure_user_key(key, user);
-    bool is_mine = mine.n && owner.n >= ERASURE_HASH_BYTES &&
-                   memcmp(owner.p, mine.v[0], ERASURE_HASH_BYTES) == 0;
+    bool is_mine =
+        mine.n && owner.n >= ERASURE_HASH_BYTES && memcmp(owner.p, mine.p, ERASURE_HASH_BYTES) == 0;
     return is_mine ? hex_of(a, own.bytes, ERASURE_KEY_BYTES) : S("");
 }
 
 static enum status read_one(struct ctx *ctx, struct db *db, const struct erasure_key *key,
                             struct pool_ref pool, str user, str id, struct certificate *out)
 {
-    struct owners owners = owners_of(key, pool);
     SQL_RUN(q, ctx, db, SQL_ERASURE_ONE);
-    bind_owners(&q, &owners);
+    bind_owners(&q, key, pool);
     sql_text(&q, id);
     if (sql_row(&q)) {
         read_erasure(&q, out);

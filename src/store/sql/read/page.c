@@ -9,7 +9,7 @@
 /*
  * A page is found as numbers first, in each pool apart, by the index of its order: so a page costs
  * the same at the end of a list as at its beginning, whatever the size. The pools' numbers are
- * merged, and only the rows of the page are read.
+ * sorted together, and only the rows of the page are read.
  *
  * In the order of an index every row that does not match is looked at. So where an index names the
  * few that can match (of a session, a key, a rare category), or all have to be counted one by one,
@@ -296,7 +296,6 @@ static enum status read_few(struct paging *p, size_t at, bool is_counted)
         if (p->in->limit && place_is_behind(&p->places, &place))
             places_add(&p->places, place);
     }
-    places_end_run(&p->places, false);
     return sql_end(&q);
 }
 
@@ -329,7 +328,6 @@ static enum status read_in_order(struct paging *p, size_t at, int64_t known)
         place.value = sql_get_real(&q);
         places_add(&p->places, place);
     }
-    places_end_run(&p->places, true);
     return sql_end(&q);
 }
 
@@ -349,7 +347,7 @@ static enum status page_pool(struct paging *p, size_t at)
 static enum status read_page(struct paging *p, struct memory_page *out)
 {
     const struct memory_page_in *in = p->in;
-    places_merge(&p->places, wanted(in) + 1);
+    places_sort(&p->places);
     size_t from = in->offset < p->places.n ? in->offset : p->places.n, left = p->places.n - from;
     size_t n = left < in->limit ? left : in->limit;
     const struct place *v = left ? p->places.v + from : NULL;

@@ -6,7 +6,7 @@
 
 /*
  * The list spans all pools of a user, each of which has its own index by time. From each pool the
- * newest `want` places are taken (with a title: those that match), these are merged, and full
+ * newest `want` places are taken (with a title: those that match), these are sorted, and full
  * rows are read for the page only. Without a title the cost grows with offset + limit, not with the
  * number of sessions.
  */
@@ -72,31 +72,18 @@ static enum status look_up(struct finding *f, int64_t pool, const struct session
             places_add(&f->places, place);
     }
     f->total += is_any_time(f) ? (int64_t)found->n : in_time;
-    places_end_run(&f->places, false);
     return OK;
-}
-
-/* One bit for each number from the first to the last found. */
-static uint8_t *bits_of(struct arena *a, const struct session_nos *found)
-{
-    int64_t first = found->v[0], last = found->v[found->n - 1];
-    assert(found->n && first <= last);
-    uint8_t *bits = arena_alloc(a, (size_t)((last - first) / 8 + 1));
-    for (size_t i = 0; i < found->n; i++)
-        bits[(found->v[i] - first) / 8] |= (uint8_t)(1 << (found->v[i] - first) % 8);
-    return bits;
 }
 
 /* Walks the sessions of the pool, newest first, until enough of the found ones were met. */
 static enum status walk_recent(struct finding *f, int64_t pool, const struct session_nos *found)
 {
-    int64_t first = found->v[0], last = found->v[found->n - 1];
-    const uint8_t *bits = bits_of(&f->ctx->arena, found);
     size_t enough = f->places.n + (f->want < found->n ? f->want : found->n);
     CLEANUP(sql_leave) struct query q = recent_begin(f, pool, SIZE_MAX);
     while (f->places.n < enough && sql_row(&q)) {
         int64_t no = sql_get_int(&q);
-        if (no >= first && no <= last && bits[(no - first) / 8] >> (no - first) % 8 & 1)
+        size_t at = doc_place(found->v, found->n, sizeof no, no); /* a number like any other */
+        if (at < found->n && found->v[at] == no)
             places_add(&f->places, place_of(pool, no, sql_get_int(&q)));
     }
     return sql_end(&q);
@@ -123,7 +110,6 @@ static enum status find_places(struct finding *f, struct pool_ref pool)
     while (sql_row(&q)) {
         int64_t no = sql_get_int(&q), sessions = sql_get_int(&q);
         TRY(f->contains.n ? search_pool(f, no) : list_pool(f, no, sessions));
-        places_end_run(&f->places, true);
     }
     return sql_end(&q);
 }
@@ -163,7 +149,7 @@ enum status store_sessions(struct ctx *ctx, struct store *s, const struct sessio
     if (f->no)
         all.places.behind = place_of(0, f->no, f->at);
     TRY(find_places(&all, f->pool));
-    places_merge(&all.places, all.want);
+    places_sort(&all.places);
     TRY(read_page(&all, f->offset, f->limit, out, n));
     if (total)
         *total = all.total;

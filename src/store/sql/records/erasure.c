@@ -44,14 +44,14 @@ enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes, struct 
 
 /* --- names --- */
 
-struct erasure_names erasure_owner(const struct erasure_key *key, struct pool_ref pool)
+str erasure_owner(struct arena *a, const struct erasure_key *key, struct pool_ref pool)
 {
     struct erasure_names owner = {0};
     if (!pool.user.n)
-        return owner;
+        return S("");
     ERASURE_NAME(&owner, key, "owner", pool.user);
     ERASURE_NAME(&owner, key, "owner", pool.user, pool.space);
-    return owner;
+    return str_dup(a, (str){(const char *)owner.v, owner.n * ERASURE_HASH_BYTES});
 }
 
 static void name_memory(struct arena *a, const struct erasure_key *key, struct pool_ref pool,
@@ -135,8 +135,8 @@ enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_i
     SQL_RUN(q, ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
             str_of(in->what), in->undo ? in->undo->id : S(""));
     sql_blob(&q, in->bar.n ? in->bar.p : "", in->bar.n);
-    struct erasure_names owner = erasure_owner(&out->key, in->pool);
-    sql_blob(&q, owner.v, owner.n * ERASURE_HASH_BYTES);
+    str owner = erasure_owner(&ctx->arena, &out->key, in->pool);
+    sql_blob(&q, owner.p, owner.n);
     TRY(sql_do(&q));
     out->no = db_last_row(db);
     out->db = db;
@@ -231,20 +231,12 @@ enum status erasing_end(struct ctx *ctx, struct erasing *e)
                : SQL_DO(ctx, e->db, SQL_ERASURE_DELETE, e->no);
 }
 
-enum status erasure_undone(struct ctx *ctx, struct db *db, str undo)
+enum status erasure_taken_back(struct ctx *ctx, struct db *db, str undo, int64_t behind)
 {
     ERASING(e);
     TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "again"}, &e));
-    TRY(SQL_DO(ctx, db, SQL_ERASURE_HASHES_AGAIN, e.no, undo));
-    e.hashes = db_changes(db);
-    return erasing_end(ctx, &e);
-}
-
-enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind)
-{
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "again"}, &e));
-    TRY(SQL_DO(ctx, db, SQL_ERASURE_HASHES_SINCE, e.no, behind));
+    TRY(undo.n ? SQL_DO(ctx, db, SQL_ERASURE_HASHES_AGAIN, e.no, undo)
+               : SQL_DO(ctx, db, SQL_ERASURE_HASHES_SINCE, e.no, behind));
     e.hashes = db_changes(db);
     return erasing_end(ctx, &e);
 }

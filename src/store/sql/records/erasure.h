@@ -12,8 +12,8 @@ MUST_USE enum status erasure_key_find(struct ctx *ctx, struct db *db, bool makes
                                       struct erasure_key *out);
 MUST_USE enum status erasure_key_put(struct ctx *ctx, struct db *db, const struct erasure_key *key);
 
-/* Whose a row is: the hashes of the user and of the pool; none without a user. */
-struct erasure_names erasure_owner(const struct erasure_key *key, struct pool_ref pool);
+/* Whose a row is: the hashes of the user and of the pool, as its bytes; "" without a user. */
+str erasure_owner(struct arena *a, const struct erasure_key *key, struct pool_ref pool);
 
 /* The last word on any of the names in rows behind a number: whether it says "erased", and when. */
 struct erasure_word {
@@ -59,8 +59,6 @@ MUST_USE enum status erasing_names(struct ctx *ctx, struct erasing *e,
 /* A row without hashes is not kept. */
 MUST_USE enum status erasing_end(struct ctx *ctx, struct erasing *e);
 
-/* What an undo brings back counts as erased no more. */
-MUST_USE enum status erasure_undone(struct ctx *ctx, struct db *db, str undo);
-
-/* What the rows behind a number say counts no more. */
-MUST_USE enum status erasure_taken_back(struct ctx *ctx, struct db *db, int64_t behind);
+/* What an undo brings back counts as erased no more; or, with "", what the rows behind a number
+ * say. */
+MUST_USE enum status erasure_taken_back(struct ctx *ctx, struct db *db, str undo, int64_t behind);

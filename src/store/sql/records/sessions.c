@@ -18,12 +18,9 @@ static void read_columns(struct query *q, struct session_row *out)
 
 enum status session_read(struct query *q, struct session_row *out)
 {
-    struct session_row found = {0};
-    TRY(SQL_ROW(q, read_columns, &found));
-    if (!found.session.no)
-        return NOT_FOUND;
-    *out = found;
-    return OK;
+    *out = (struct session_row){0};
+    TRY(SQL_ROW(q, read_columns, out));
+    return out->session.no ? OK : NOT_FOUND;
 }
 
 /* Without a space the session is searched in all spaces of the user, never in another user's. */
@@ -116,7 +113,7 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
     if (c->change->sets_metadata)
         row.session.metadata = c->change->metadata;
     *c->out = row.session;
-    return undo_record_end(ctx, db, row.pool, c->change->undo, &undo);
+    return undo_record_end(ctx, db, row.pool, c->change->undo, undo);
 }
 
 enum status store_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -23,15 +23,15 @@ static enum status note_on_postgres(struct ctx *ctx, struct db *db, str on)
 }
 
 enum status undo_record_begin(struct ctx *ctx, struct db *db, const struct undo_mark *mark,
-                              struct undo_record *r)
+                              sqlite3_session **r)
 {
     if (!mark)
         return OK;
     if (is_postgres(db))
         return note_on_postgres(ctx, db, S("on"));
-    int rc = sqlite3session_create(db->handle, "main", &r->session);
+    int rc = sqlite3session_create(db->handle, "main", r);
     for (const char *const *table = tables; *table && rc == SQLITE_OK; table++)
-        rc = sqlite3session_attach(r->session, *table);
+        rc = sqlite3session_attach(*r, *table);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
 
@@ -65,7 +65,7 @@ static enum status keep_changes(struct ctx *ctx, struct db *db, int64_t pool,
 }
 
 enum status undo_record_end(struct ctx *ctx, struct db *db, int64_t pool,
-                            const struct undo_mark *mark, struct undo_record *r)
+                            const struct undo_mark *mark, sqlite3_session *r)
 {
     void *changes = NULL;
     int n = 0;
@@ -73,7 +73,7 @@ enum status undo_record_end(struct ctx *ctx, struct db *db, int64_t pool,
         return OK;
     if (is_postgres(db))
         return keep_noted(ctx, db, pool, mark);
-    int rc = sqlite3session_changeset(r->session, &n, &changes);
+    int rc = sqlite3session_changeset(r, &n, &changes);
     enum status s = rc != SQLITE_OK ? db_failed(ctx, db, rc)
                     : n             ? keep_changes(ctx, db, pool, mark, changes, n)
                                     : OK;
@@ -81,8 +81,8 @@ enum status undo_record_end(struct ctx *ctx, struct db *db, int64_t pool,
     return s;
 }
 
-void undo_record_leave(struct undo_record *r)
+void undo_record_leave(sqlite3_session **r)
 {
-    if (r->session)
-        sqlite3session_delete(r->session);
+    if (*r)
+        sqlite3session_delete(*r);
 }

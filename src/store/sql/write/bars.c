@@ -39,6 +39,8 @@ static bool is_erasure(const struct bar *bar)
     return bar->reason == BAR_FORGOTTEN || bar->reason == BAR_CLEARED;
 }
 
+enum { BAR_HEAD = 4 }; /* kind, reason, time, message; its terms follow */
+
 static str bar_pack(struct arena *a, const struct bar *bar)
 {
     uint64_t *v = NEW_N(a, uint64_t, BAR_HEAD + bar->n);
@@ -108,7 +110,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     }
     if (b->n_messages + b->n_sessions)
         TRY(erase_what_shows(ctx, db, pool.no, b));
-    return undo_record_end(ctx, db, pool.no, b->undo, &undo);
+    return undo_record_end(ctx, db, pool.no, b->undo, undo);
 }
 
 enum status store_bar(struct ctx *ctx, struct store *s, const struct barring *what)

@@ -4,6 +4,5 @@
 #include "store/bars.h"
 #include "store/sql/db/query.h"
 
-enum { BAR_HEAD = 4 }; /* kind, reason, time, message; its terms follow */
 /* Puts the bar into a pool. */
 MUST_USE enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed);

@@ -147,7 +147,7 @@ static enum status change_memories(struct ctx *ctx, struct db *db, const void *w
         TRY(change_row(ctx, db, pool.no, c, &old, call->now));
         ++*call->changed;
     }
-    return undo_record_end(ctx, db, pool.no, c->undo, &undo);
+    return undo_record_end(ctx, db, pool.no, c->undo, undo);
 }
 
 static enum status run_change(struct ctx *ctx, struct store *s, const struct change_call *c)

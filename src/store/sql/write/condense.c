@@ -86,12 +86,7 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
 
 /* --- open again --- */
 
-/*
- * Undoes a condensation: the summary is closed (not erased, so that history stays), and its members
- * are open again. A member whose key a newer memory has taken stays closed; *reopened counts the
- * others.
- */
-
+/* The summary is closed and not erased, so that history stays. */
 static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct pool_call *c = what;

@@ -155,9 +155,9 @@ static enum status erase_in_pool(struct again *a)
     const struct forget all = {.pool = a->pool, .everything = true};
     if (user || space)
         return forget_again(a, &all);
-    const struct erasure_names owner = erasure_owner(a->key, a->pool);
+    str owner = erasure_owner(&a->ctx->arena, a->key, a->pool);
     SQL_RUN(q, a->ctx, a->db, SQL_UNDO_DELETE_AGAIN, a->no, a->behind); /* as begin_forget did */
-    sql_blob(&q, owner.v, owner.n * ERASURE_HASH_BYTES);
+    sql_blob(&q, owner.p, owner.n);
     TRY(sql_do(&q));
     TRY(erase_sessions(a));
     TRY(erase_messages(a));

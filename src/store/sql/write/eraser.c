@@ -115,9 +115,7 @@ static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t 
     return OK;
 }
 
-/* What was distilled from a whole session may hold what was erased from it, and so may episodes
- * that were merged with its own. They are erased, and the user's messages in all these sessions
- * wait to be distilled again. The list grows while it is walked. */
+/* The list grows while it is walked. */
 enum status erase_distilled(struct eraser *e, str session)
 {
     struct sessions all = {0};
@@ -163,29 +161,29 @@ enum status eraser_end(struct eraser *e, int64_t *erased)
     return OK;
 }
 
-bool budget_is_spent(struct budget *b)
+bool time_is_spent(struct forgetting *f)
 {
-    return b && (b->is_spent = b->is_spent || clock_mono_us() >= b->until_us);
+    f->is_spent = f->is_spent || (f->until_us && clock_mono_us() >= f->until_us);
+    return f->is_spent;
 }
 
-/* With a budget batches are small: the words of a row may take half a millisecond. */
-enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struct part work,
-                             enum status (*step)(struct eraser *e, struct part *w, size_t *n),
-                             int64_t *erased)
+/* With a limit batches are small: the words of a row may take half a millisecond. */
+enum status erase_in_batches(struct forgetting *f, int64_t pool, struct part work,
+                             enum status (*step)(struct eraser *e, struct part *w, size_t *n))
 {
-    work.arena = &ctx->arena;
+    work.f = f;
     /* On PostgreSQL each batch rewrites the rows of its words. */
-    work.batch = is_postgres(db) ? work.budget ? ERASE_FEW_BLOCKS : ERASE_BLOCKS
-                 : work.budget   ? ERASE_FEW
-                                 : ERASE_BATCH;
-    for (size_t n = work.batch; n == work.batch && !budget_is_spent(work.budget);) {
-        CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
-        struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+    work.batch = is_postgres(f->db) ? f->until_us ? ERASE_FEW_BLOCKS : ERASE_BLOCKS
+                 : f->until_us      ? ERASE_FEW
+                                    : ERASE_BATCH;
+    for (size_t n = work.batch; n == work.batch && !time_is_spent(f);) {
+        CLEANUP(ctx_free) struct ctx mine = ctx_child(f->ctx, 0);
+        struct eraser e = {.ctx = &mine, .db = f->db, .pool = pool};
         enum status status = step(&e, &work, &n);
         assert(n <= work.batch);
         if (status == OK)
-            status = eraser_end(&e, erased);
-        TRY(ctx_pass(ctx, &mine, status));
+            status = eraser_end(&e, f->erased);
+        TRY(ctx_pass(f->ctx, &mine, status));
     }
     return OK;
 }
@@ -205,9 +203,10 @@ static enum status erase_ids(struct eraser *e, struct part *w, size_t *n)
 enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
                        int64_t *erased)
 {
+    struct forgetting f = {.ctx = ctx, .db = db, .erased = erased};
     TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
     if (!n)
         return OK;
-    TRY(erase_in_batches(ctx, db, pool, (struct part){.ids = ids, .n_ids = n}, erase_ids, erased));
+    TRY(erase_in_batches(&f, pool, (struct part){.ids = ids, .n_ids = n}, erase_ids));
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }

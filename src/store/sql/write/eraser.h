@@ -27,38 +27,41 @@ MUST_USE enum status memories_with(struct eraser *e, enum sql which, str text, s
 /* With the memories that came from it; or these stay and lose their source. */
 MUST_USE enum status erase_message(struct eraser *e, const struct message *m, bool keeps_memories);
 /*
- * A session that lost something loses what was made of it as a whole, and the episodes that were
- * merged with its own. What the user said in these sessions waits to be distilled again.
+ * What was distilled from a whole session may hold what was erased from it, and so may episodes
+ * that were merged with its own. They are erased, and the user's messages in all these sessions
+ * wait to be distilled again.
  */
 MUST_USE enum status erase_distilled(struct eraser *e, str session);
 /* The index and the pool's counts follow; adds to *erased. */
 MUST_USE enum status eraser_end(struct eraser *e, int64_t *erased);
 
-/* How long an erasure may take before other writes have their turn; then it goes on in another
- * transaction, where it finds what is left. */
-struct budget {
-    int64_t until_us; /* clock_mono_us */
-    bool is_spent;    /* something may be left */
+/* What is forgotten, in one transaction or, with an end of its time, in several: others write in
+ * between, and each finds what is left. */
+struct forgetting {
+    struct ctx *ctx;
+    struct db *db;
+    const struct forget *what;
+    int64_t *erased;  /* counts on */
+    int64_t until_us; /* clock_mono_us; 0: there is no limit */
+    bool is_spent;    /* the time is over, and something may be left */
+    str last;         /* id of the last memory of a kind, behind which these go on */
 };
-/* NULL: there is no limit. Marks the budget when its time is over. */
-bool budget_is_spent(struct budget *b);
+/* Marks it when its time is over. */
+bool time_is_spent(struct forgetting *f);
 
 /* What is erased batch by batch. */
 struct part {
-    struct arena *arena; /* of what stays from one batch to the next */
+    struct forgetting *f;
     int64_t session;
     str session_id;
-    const struct forget *what;
-    struct budget *budget; /* or NULL */
-    size_t batch;          /* most rows of a batch */
-    const str *ids;        /* of memories that are left */
+    size_t batch;   /* most rows of a batch */
+    const str *ids; /* of memories that are left */
     size_t n_ids;
-    str *last; /* id of the batch before; it may be one of the transaction before */
 };
 /* Each batch has memory of its own; one of less than w->batch rows (*n) is the last. */
-MUST_USE enum status erase_in_batches(
-    struct ctx *ctx, struct db *db, int64_t pool, struct part work,
-    enum status (*step)(struct eraser *e, struct part *w, size_t *n), int64_t *erased);
+MUST_USE enum status erase_in_batches(struct forgetting *f, int64_t pool, struct part work,
+                                      enum status (*step)(struct eraser *e, struct part *w,
+                                                          size_t *n));
 
 /* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
 MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,

@@ -331,7 +331,7 @@ static enum status add_missing(struct ctx *ctx, const struct side *side, const s
         added += !is_known;
     }
     if (added && done->brings_again)
-        TRY(erasure_taken_back(ctx, side->db, before));
+        TRY(erasure_taken_back(ctx, side->db, S(""), before));
     else if (added)
         TRY(erase_again(ctx, side->db, &side->key, before, &done->erased));
     if (added)

@@ -26,7 +26,7 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
     TRY(SQL_LIST(e->ctx, e->db, read_message, &v, n, SQL_MESSAGE_RANGE, e->pool,
                  session_first(w->session), session_last(w->session), (int64_t)w->batch));
     for (size_t i = 0; i < *n; i++)
-        TRY(erase_message(e, &v[i], w->what->keeps_memories));
+        TRY(erase_message(e, &v[i], w->f->what->keeps_memories));
     return SQL_DO(e->ctx, e->db, SQL_SESSION_SHRINK, e->pool, w->session, (int64_t)*n);
 }
 
@@ -46,10 +46,10 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
     TRY(SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_KIND, e->pool,
-                 name_index(type_names, w->what->type, -1), w->what->before, *w->last,
+                 name_index(type_names, w->f->what->type, -1), w->f->what->before, w->f->last,
                  (int64_t)w->batch));
     if (*n)
-        *w->last = str_dup(w->arena, v[*n - 1].id);
+        w->f->last = str_dup(&w->f->ctx->arena, v[*n - 1].id);
     return erase_listed(e, v, *n);
 }
 
@@ -67,7 +67,6 @@ static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
     return OK;
 }
 
-/* When another true memory has the key by now, the member stays closed, superseded by that one. */
 enum status memory_reopen(struct eraser *e, struct memory *m)
 {
     struct memory *other;
@@ -101,32 +100,33 @@ static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
 
 enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
 {
-    TRY(erase_in_batches(ctx, db, pool, (struct part){0}, erase_summaries, erased));
-    return erase_in_batches(ctx, db, pool, (struct part){0}, reopen_members, erased);
+    struct forgetting f = {.ctx = ctx, .db = db, .erased = erased};
+    TRY(erase_in_batches(&f, pool, (struct part){0}, erase_summaries));
+    return erase_in_batches(&f, pool, (struct part){0}, reopen_members);
 }
 
 /* --- what can be forgotten --- */
 
-static enum status erase_learnt(const struct forgetting *f, struct part all, int64_t pool)
+static enum status erase_learnt(struct forgetting *f, struct part all, int64_t pool)
 {
     struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     TRY(erase_distilled(&e, all.session_id));
     TRY(eraser_end(&e, f->erased));
-    return erase_in_batches(f->ctx, f->db, pool, all, erase_memories, f->erased);
+    return erase_in_batches(f, pool, all, erase_memories);
 }
 
 /* The row goes last: as long as it is there, the session is found again. */
-static enum status erase_session(const struct forgetting *f, int64_t pool, int64_t no, str id)
+static enum status erase_session(struct forgetting *f, int64_t pool, int64_t no, str id)
 {
     assert(pool && id.n); /* without a row no is 0, and there is no message */
-    struct part all = {.session = no, .session_id = id, .what = f->what, .budget = f->budget};
+    const struct part all = {.session = no, .session_id = id};
     TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
-    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
-    if (budget_is_spent(f->budget))
+    TRY(erase_in_batches(f, pool, all, erase_messages));
+    if (time_is_spent(f))
         return OK;
     TRY(f->what->keeps_memories ? SQL_DO(f->ctx, f->db, SQL_MEMORY_LEAVE_SESSION, pool, id)
                                 : erase_learnt(f, all, pool));
-    if (budget_is_spent(f->budget))
+    if (time_is_spent(f))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SESSION, pool, id));
     if (!no)
@@ -137,9 +137,9 @@ static enum status erase_session(const struct forgetting *f, int64_t pool, int64
 }
 
 /* Rows of a pool that nothing hangs on. */
-static enum status erase_rows(const struct forgetting *f, enum sql which, int64_t pool)
+static enum status erase_rows(struct forgetting *f, enum sql which, int64_t pool)
 {
-    while (!budget_is_spent(f->budget)) {
+    while (!time_is_spent(f)) {
         TRY(SQL_DO(f->ctx, f->db, which, pool, ERASE_BATCH));
         if (!db_changes(f->db))
             break;
@@ -147,9 +147,9 @@ static enum status erase_rows(const struct forgetting *f, enum sql which, int64_
     return OK;
 }
 
-static enum status erase_sessions(const struct forgetting *f, int64_t pool)
+static enum status erase_sessions(struct forgetting *f, int64_t pool)
 {
-    for (int64_t no = 1; no && !budget_is_spent(f->budget);) {
+    for (int64_t no = 1; no && !time_is_spent(f);) {
         str id;
         no = 0;
         TRY(SQL_ALONE(SQL_GET_ROW(&q_, no, id), f->ctx, f->db, SQL_SESSION_FIRST, pool));
@@ -159,29 +159,28 @@ static enum status erase_sessions(const struct forgetting *f, int64_t pool)
     return OK;
 }
 
-static enum status erase_pool(const struct forgetting *f, int64_t pool)
+static enum status erase_pool(struct forgetting *f, int64_t pool)
 {
-    const struct part all = {.budget = f->budget};
     assert(pool);
     TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET, pool));
     TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
     TRY(erase_rows(f, SQL_RECEIPT_DELETE_SOME, pool)); /* each session would search them */
     TRY(erase_sessions(f, pool));
-    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_memories, f->erased));
+    TRY(erase_in_batches(f, pool, (struct part){0}, erase_memories));
     TRY(erase_rows(f, SQL_VECTOR_DELETE_SOME, pool));
     TRY(erase_rows(f, SQL_VECTOR_TODO_DELETE_SOME, pool));
     TRY(erase_rows(f, SQL_TITLE_DELETE_SOME, pool));
-    if (budget_is_spent(f->budget))
+    if (time_is_spent(f))
         return OK;
     TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
     return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
 }
 
-static enum status erase_user(const struct forgetting *f)
+static enum status erase_user(struct forgetting *f)
 {
     int64_t pool = 0, n = 0;
     TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET_USER, f->what->pool.user));
-    while (!budget_is_spent(f->budget)) {
+    while (!time_is_spent(f)) {
         TRY(SQL_NUMBER(f->ctx, f->db, &pool, SQL_POOL_OF_USER, f->what->pool.user));
         if (!pool)
             break;
@@ -193,7 +192,7 @@ static enum status erase_user(const struct forgetting *f)
 
 /* A session without a row may still be named by memories or receipts. total_changes counts rows of
  * any table, so it also sees the ones that only name the session. */
-static enum status forget_session(const struct forgetting *f, int64_t pool, str id)
+static enum status forget_session(struct forgetting *f, int64_t pool, str id)
 {
     int64_t no, changed = db_total_changes(f->db);
     TRY(session_find(f->ctx, f->db, pool, id, &no));
@@ -217,7 +216,7 @@ static enum status leave_title(const struct forgetting *f, int64_t pool, const s
 }
 
 /* The id is a memory's, a message's or, failing both, a session's. */
-static enum status forget_id(const struct forgetting *f, int64_t pool)
+static enum status forget_id(struct forgetting *f, int64_t pool)
 {
     struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     struct message message = {0};
@@ -237,18 +236,14 @@ static enum status forget_id(const struct forgetting *f, int64_t pool)
     return forget_session(f, pool, f->what->id);
 }
 
-static enum status forget_kind(const struct forgetting *f, int64_t pool)
+static enum status forget_kind(struct forgetting *f, int64_t pool)
 {
-    str none = S("");
-    const struct part all = {.what = f->what,
-                             .budget = f->budget,
-                             .last = f->last ? f->last : &none};
-    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_kind, f->erased));
+    TRY(erase_in_batches(f, pool, (struct part){0}, erase_kind));
     return *f->erased ? OK : fail(f->ctx, NOT_FOUND, "there is no such memory");
 }
 
 /* A user or a pool takes its receipts and summaries with it; other cases look them up. */
-static enum status erase_what(const struct forgetting *f, int64_t pool)
+static enum status erase_what(struct forgetting *f, int64_t pool)
 {
     const struct forget *what = f->what;
     if (what->all_spaces)
@@ -308,7 +303,7 @@ static enum status set_removal(const struct forgetting *f, bool at_once)
 }
 
 /* Words are removed at once again behind it, whoever erases next. */
-enum status forget_some(const struct forgetting *f, bool rewrites)
+enum status forget_some(struct forgetting *f, bool rewrites)
 {
     struct pool_row row;
     assert(f->db->changes && db_in_transaction(f->db));

@@ -4,23 +4,13 @@
 #include "core/memory_ops.h"
 #include "store/sql/write/eraser.h"
 
-/* What is forgotten, in one transaction or, with a budget, in several. */
-struct forgetting {
-    struct ctx *ctx;
-    struct db *db;
-    const struct forget *what;
-    struct budget *budget; /* or NULL */
-    int64_t *erased;       /* counts on */
-    str *last;             /* with a budget: where memories of a kind go on */
-};
-
 /* How many documents that concerns, and whether so many that their words are only marked, and the
  * index is rewritten behind it. */
 MUST_USE enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *what,
                                     int64_t *documents, bool *rewrites);
-/* Erases until all is gone or the budget is spent. Each time leaves a store that is sound, as if
+/* Erases until all is gone or the time is spent. Each time leaves a store that is sound, as if
  * only so much had been asked for. With rewrites the words are still in the index. */
-MUST_USE enum status forget_some(const struct forgetting *f, bool rewrites);
+MUST_USE enum status forget_some(struct forgetting *f, bool rewrites);
 
 /* Erases what store_forget promises, with its words. */
 MUST_USE enum status pool_forget(struct ctx *ctx, struct db *db, const struct forget *what,

@@ -162,7 +162,7 @@ static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_fo
     TRY(note_begin(ctx, db, l, true, &note));
     TRY(pool_forget(ctx, db, &l->what, &l->erased));
     TRY(note_end(ctx, l, &note));
-    return undo_record_end(ctx, db, pool.no, mark, &undo);
+    return undo_record_end(ctx, db, pool.no, mark, undo);
 }
 
 /* Ids are a bounded list, and a record of what can be undone is bounded, too. */
@@ -203,19 +203,19 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
 {
     struct long_forget *l = *(struct long_forget *const *)what;
     const int64_t ms = is_postgres(db) ? PIECE_MS_POSTGRES : PIECE_MS;
-    struct budget budget = {.until_us = clock_mono_us() + ms * 1000};
-    const struct forgetting f = {.ctx = ctx,
-                                 .db = db,
-                                 .what = &l->what,
-                                 .budget = &budget,
-                                 .erased = &l->erased,
-                                 .last = &l->last};
+    struct forgetting f = {.ctx = ctx,
+                           .db = db,
+                           .what = &l->what,
+                           .erased = &l->erased,
+                           .until_us = clock_mono_us() + ms * 1000,
+                           .last = l->last};
     ERASING(note);
     TRY(note_begin(ctx, db, l, false, &note));
     enum status status = forget_some(&f, l->rewrites);
+    l->last = f.last;
     notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
     TRY(soft_or(ctx, status, NOT_FOUND));
-    l->is_done = !budget.is_spent;
+    l->is_done = !f.is_spent;
     TRY(note_end(ctx, l, &note));
     return keep_forget(ctx, db, l);
 }
@@ -334,7 +334,7 @@ static int64_t mark_of(str name)
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
     struct long_forget l;
-    const struct forgetting f = {.ctx = ctx, .db = db, .what = &l.what, .erased = &l.erased};
+    struct forgetting f = {.ctx = ctx, .db = db, .what = &l.what, .erased = &l.erased};
     int64_t left;
     TRY(read_forget(ctx, row->value, &l));
     TRY(SQL_NUMBER(ctx, db, &left, SQL_WORDS_OF_USER, l.what.pool.user, 0));

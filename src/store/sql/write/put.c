@@ -39,7 +39,7 @@ struct write {
 
 struct bundle_put {
     struct put to;
-    const struct bundle *bundle;
+    struct bundle *bundle;
     int64_t session, position, oldest, newest; /* the session's number, its next position */
     int64_t signals;
     bool is_untitled; /* an existing session */
@@ -115,15 +115,15 @@ static enum status forget_session(struct bundle_put *p)
 }
 
 /* A session that someone else is distilling is not distilled twice: the same messages stay. */
-static enum status replace_session(struct bundle_put *p, bool *in_work, bool *is_same)
+static enum status replace_session(struct bundle_put *p, bool *is_same)
 {
+    struct bundle *b = p->bundle;
     int64_t session;
-    *in_work = *is_same = false;
-    TRY(session_find(p->to.ctx, p->to.db, p->to.pool, p->bundle->session.id, &session));
+    TRY(session_find(p->to.ctx, p->to.db, p->to.pool, b->session.id, &session));
     if (session)
-        TRY(SQL_ANY(p->to.ctx, p->to.db, in_work, SQL_WAITING_CLAIMED, p->to.pool, session,
+        TRY(SQL_ANY(p->to.ctx, p->to.db, &b->in_work, SQL_WAITING_CLAIMED, p->to.pool, session,
                     clock_ms()));
-    if (*in_work && p->bundle->distil_at)
+    if (b->in_work && b->distil_at)
         TRY(is_same_session(p, session, is_same));
     return *is_same ? OK : forget_session(p);
 }
@@ -257,8 +257,9 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
 {
     int64_t erased = 0;
     struct bundle_put p = {.bundle = b};
-    bool in_work = false, is_same = false;
+    bool is_same = false;
     assert(db->changes);
+    b->in_work = false;
     p.to = (struct put){.ctx = ctx,
                         .db = db,
                         .changes = db->changes,
@@ -268,8 +269,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .keeps_metadata = b->n_messages > 0 || b->rule == PUT_IMPORT};
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
-        TRY(replace_session(&p, &in_work, &is_same));
-    b->in_work = in_work;
+        TRY(replace_session(&p, &is_same));
     if (is_same)
         return OK;
     TRY(put_session(&p, words));
@@ -297,12 +297,6 @@ static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what
     return put_bundle(ctx, db, w->bundle, &words);
 }
 
-/* What erases cannot share a savepoint. */
-static void (*asks_of(const struct bundle *b))(struct ctx *, struct db *, const void *)
-{
-    return b->replaces || b->n_erase ? NULL : ask_ahead;
-}
-
 /* --- the operations of the face --- */
 
 /* More in one bundle change so many pages that a savepoint of their own costs more than a group of
@@ -325,6 +319,7 @@ static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
 enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
 {
     TRY(check_bundle(ctx, b));
+    const bool erases = b->replaces || b->n_erase;
     for (size_t i = 0; i < b->n_memories; i++) /* the words index holds the day */
         if (!b->memories[i].created)
             b->memories[i].created = clock_ms();
@@ -333,13 +328,13 @@ enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
     struct task t = {.ctx = ctx,
                      .call = write_bundle,
                      .what = &w,
-                     .ask = asks_of(b),
+                     .ask = erases ? NULL : ask_ahead, /* what erases shares no savepoint */
                      .pool = b->pool,
                      .only_notes = !b->n_erase,
                      .is_alone = b->replaces || b->n_memories + b->n_messages > MANY,
-                     .erases = b->replaces || b->n_erase};
+                     .erases = erases};
     TRY(writer_run(s->writer, &t));
-    if (t.erases)
+    if (erases)
         vector_cache_follow(s, &b->pool);
     return writer_erased(&t);
 }
@@ -409,7 +404,7 @@ enum status store_write_later(struct ctx *ctx, struct store *s, const struct bun
     TRY(writer_reserve(ctx, s->writer, bundle_bytes(b), &later));
     struct write *own = NEW(&later->ctx.arena, struct write);
     own->bundle = bundle_copy(&later->ctx.arena, b);
-    later->task.ask = asks_of(b);
+    later->task.ask = ask_ahead;
     later->task.only_notes = true;
     later->task.pool = own->bundle->pool;
     later->pool = writer_pool(b->pool);

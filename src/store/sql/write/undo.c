@@ -161,7 +161,7 @@ static enum status follow_sessions(struct undoing *u)
 {
     for (size_t i = 0; i < u->sessions.n; i++) {
         const int64_t no = u->sessions.v[i].no;
-        struct session_row row = {0};
+        struct session_row row;
         TRY(SQL_DO(u->ctx, u->db, SQL_SESSION_RECOUNT, u->pool, no, session_first(no),
                    session_last(no)));
         SQL_RUN(q, u->ctx, u->db, SQL_SESSION_GET, u->pool, no);
@@ -267,7 +267,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
     *c->n = u.restored;
-    TRY(erasure_undone(ctx, db, c->id));
+    TRY(erasure_taken_back(ctx, db, c->id, 0));
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
 
