@@ -92,7 +92,7 @@ static enum status read_memories(struct search *s)
 
 struct worded {
     uint64_t word;
-    size_t at;
+    size_t at, times; /* times: how many have it; for the search by words */
 };
 
 ORDER(by_word, struct worded, UP(word) ?: UP(at));
@@ -102,7 +102,7 @@ static void fold_equal(struct search *s)
 {
     struct worded *all = NEW_N(&s->ctx->arena, struct worded, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
-        all[i] = (struct worded){s->v[i].says.all, i};
+        all[i] = (struct worded){.word = s->v[i].says.all, .at = i};
     qsort(all, s->n, sizeof *all, by_word);
     for (size_t i = 1; i < s->n; i++)
         if (all[i].word == all[i - 1].word && s->v[all[i].at].says.plain.n)
@@ -156,21 +156,15 @@ static enum status look_by_vectors(struct search *s, bool *has_vector)
 
 /* --- shared words --- */
 
-/* How many memories hold a word, at most BUCKET_MAX. */
-static size_t count_word(const struct worded *all, size_t n, uint64_t word)
+/* How many memories hold each word, at most BUCKET_MAX. The rows are sorted by word. */
+static void count_words(struct worded *v, size_t n)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (all[middle].word < word)
-            low = middle + 1;
-        else
-            high = middle;
+    for (size_t from = 0, to = 0; from < n; from = to) {
+        while (to < n && v[to].word == v[from].word)
+            to++;
+        for (size_t i = from; i < to; i++)
+            v[i].times = to - from < BUCKET_MAX ? to - from : BUCKET_MAX;
     }
-    size_t from = low;
-    while (low < n && low - from < BUCKET_MAX && all[low].word == word)
-        low++;
-    return low - from;
 }
 
 /*
@@ -193,40 +187,33 @@ static size_t prefix_of(double least, size_t n)
     return n + 1 - (shared ? shared : 1);
 }
 
-/* The words of one text with the rarest first, as many as prefix filtering needs. The struct is
- * used with the count in the place of the hash, so that by_word sorts by rarity. */
-static void add_rarest(struct search *s, size_t i, const struct worded *all, size_t n_all,
-                       struct worded *out, size_t *n)
-{
-    const struct term_set *t = &s->v[i].says.telling;
-    struct worded *words = NEW_N(&s->ctx->arena, struct worded, t->n + 1);
-    for (size_t k = 0; k < t->n; k++)
-        words[k] = (struct worded){count_word(all, n_all, t->v[k]), k};
-    qsort(words, t->n, sizeof *words, by_word);
-    for (size_t k = 0; k < t->n && k < prefix_of(s->e->settings->dedup_similarity, t->n); k++)
-        out[(*n)++] = (struct worded){t->v[words[k].at], i};
-}
+ORDER(rarest_first, struct worded, UP(at) ?: UP(times) ?: UP(word));
 
-/* Two passes over sorted (word, memory) rows: the first knows how rare each word is, the second has
- * only the rarest words of each memory, and memories of one row's run are compared. */
+/* Two passes over (word, memory) rows: the first keeps the rarest words of each memory, as many as
+ * prefix filtering needs, and in the second memories of one word's run are compared. */
 static void look_by_words(struct search *s, const bool *has_vector)
 {
-    size_t n_all = 0, n = 0, room = 0;
+    size_t n = 0, kept = 0, room = 0;
     for (size_t i = 0; i < s->n; i++)
         room += s->v[i].says.telling.n;
-    struct worded *all = NEW_N(&s->ctx->arena, struct worded, room + 1);
-    struct worded *rare = NEW_N(&s->ctx->arena, struct worded, room + 1);
+    struct worded *v = NEW_N(&s->ctx->arena, struct worded, room + 1);
     for (size_t i = 0; i < s->n; i++)
         for (size_t k = 0; is_first(s, i) && k < s->v[i].says.telling.n; k++)
-            all[n_all++] = (struct worded){s->v[i].says.telling.v[k], i};
-    qsort(all, n_all, sizeof *all, by_word);
-    for (size_t i = 0; i < s->n; i++)
-        if (is_first(s, i))
-            add_rarest(s, i, all, n_all, rare, &n);
-    qsort(rare, n, sizeof *rare, by_word);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < n && k - i < BUCKET_MAX && rare[k].word == rare[i].word; k++)
-            hold_together(s, rare[i].at, rare[k].at, has_vector);
+            v[n++] = (struct worded){.word = s->v[i].says.telling.v[k], .at = i};
+    qsort(v, n, sizeof *v, by_word);
+    count_words(v, n);
+    qsort(v, n, sizeof *v, rarest_first);
+    for (size_t i = 0, words; i < n; i += words) {
+        words = s->v[v[i].at].says.telling.n;
+        size_t most = prefix_of(s->e->settings->dedup_similarity, words);
+        assert(most <= words);
+        memmove(v + kept, v + i, most * sizeof *v);
+        kept += most;
+    }
+    qsort(v, kept, sizeof *v, by_word);
+    for (size_t i = 0; i < kept; i++)
+        for (size_t k = i + 1; k < kept && k - i < BUCKET_MAX && v[k].word == v[i].word; k++)
+            hold_together(s, v[i].at, v[k].at, has_vector);
 }
 
 /* --- the model --- */
@@ -280,27 +267,22 @@ static void group_pairs(struct search *s)
     }
 }
 
-/* Four passes: how many each group has, room for them, its members in order of age, and only groups
- * that have some. */
+ORDER(by_group, struct entry, UP(first) ?: UP(memory));
+
+/* Only groups that have others. Entries are sorted for it: the oldest of a group comes first. */
 static void gather_groups(struct search *s, struct duplicates **out, size_t *n)
 {
-    struct arena *a = &s->ctx->arena;
-    struct duplicates *groups = NEW_N(a, struct duplicates, s->n + 1);
+    struct duplicates *groups = NEW_N(&s->ctx->arena, struct duplicates, s->n + 1);
+    struct similar *others = ROOM_N(&s->ctx->arena, struct similar, s->n + 1);
     *n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        groups[s->v[i].first].n += !is_first(s, i);
-    for (size_t i = 0; i < s->n; i++)
-        groups[i] = (struct duplicates){.first = *s->v[i].memory,
-                                        .v = NEW_N(a, struct similar, groups[i].n)};
-    for (size_t i = 0; i < s->n; i++) {
-        struct duplicates *group = &groups[s->v[i].first];
-        assert(is_first(s, s->v[i].first));
-        if (!is_first(s, i))
-            group->v[group->n++] = (struct similar){*s->v[i].memory, s->v[i].similarity};
+    assert(EVERY(i, s->n, is_first(s, s->v[i].first)));
+    SORT(s->v, s->n, by_group);
+    for (size_t i = 0, end; i < s->n; i = end) {
+        for (end = i + 1; end < s->n && s->v[end].first == s->v[i].first; end++)
+            others[end] = (struct similar){*s->v[end].memory, s->v[end].similarity};
+        if (end > i + 1)
+            groups[(*n)++] = (struct duplicates){*s->v[i].memory, &others[i + 1], end - i - 1};
     }
-    for (size_t i = 0; i < s->n; i++)
-        if (groups[i].n)
-            groups[(*n)++] = groups[i];
     *out = groups;
 }
 

@@ -1,62 +1,19 @@
 /* exam.c - a conversation with dated sessions, and questions with the messages that answer them. */
 #include "ext/import/exam.h"
 
+#include <time.h>
+
 #include "base/time_text.h"
 
 /* --- dates --- */
 
-struct date_parts {
-    int year, month, day, hour, minute;
-};
-
-/* 1 to 12 by the first three letters of a name, or 0. */
-static int month_of(const char *name)
-{
-    static const char months[] = "janfebmaraprmayjunjulaugsepoctnovdec";
-    for (int i = 0; i < 12 && strlen(name) >= 3; i++)
-        if (str_eq_nocase((str){months + i * 3, 3}, (str){name, 3}))
-            return i + 1;
-    return 0;
-}
-
-/* "1:56 pm on 8 May, 2023" */
-static bool clock_first(const char *text, struct date_parts *d)
-{
-    char half, name[10] = "";
-    if (sscanf(text, "%2d:%2d %c%*1[mM] on %2d %9[A-Za-z]%*1[,] %4d", &d->hour, &d->minute, &half,
-               &d->day, name, &d->year) != 6)
-        return false;
-    bool pm = half == 'p' || half == 'P';
-    if (d->hour < 1 || d->hour > 12 || (!pm && half != 'a' && half != 'A'))
-        return false;
-    d->hour = d->hour % 12 + (pm ? 12 : 0);
-    d->month = month_of(name);
-    return true;
-}
-
-/* "2023/04/10 (Mon) 23:07", or the day alone. */
-static bool year_first(const char *text, struct date_parts *d)
-{
-    int n = sscanf(text, "%4d/%2d/%2d (%*3[A-Za-z]) %2d:%2d", &d->year, &d->month, &d->day,
-                   &d->hour, &d->minute);
-    return n == 5 || (n == 3 && !strchr(text, ' '));
-}
-
-/* "March-15-2024" */
-static bool month_first(const char *text, struct date_parts *d)
-{
-    char name[10] = "";
-    if (sscanf(text, "%9[A-Za-z]-%2d-%4d", name, &d->day, &d->year) != 3)
-        return false;
-    d->month = month_of(name);
-    return true;
-}
-
 /* Whatever was read is written as ISO 8601: one reader then checks the calendar for all forms. */
 bool exam_date(str s, int64_t *out)
 {
-    static bool (*const forms[])(const char *, struct date_parts *) = {clock_first, year_first,
-                                                                       month_first};
+    /* The last one is a day alone, which a text with a blank is not. */
+    static const char *const forms[] = {"%I:%M %p on %d %B, %Y", "%B-%d-%Y", "%Y/%m/%d (%a) %H:%M",
+                                        "%Y/%m/%d"};
+    enum { FORMS = sizeof forms / sizeof *forms };
     char text[64], iso[64];
     s = str_trim(s);
     if (time_read(s, out))
@@ -65,12 +22,12 @@ bool exam_date(str s, int64_t *out)
         return false;
     memcpy(text, s.p, s.n);
     text[s.n] = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct date_parts d = {0};
-        if (!forms[i](text, &d))
+    for (size_t i = 0; i < (strchr(text, ' ') ? FORMS - 1 : FORMS); i++) {
+        struct tm d = {0};
+        if (!strptime(text, forms[i], &d))
             continue;
-        int n = snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d", d.year, d.month, d.day,
-                         d.hour, d.minute);
+        int n = snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d", d.tm_year + 1900,
+                         d.tm_mon + 1, d.tm_mday, d.tm_hour, d.tm_min);
         return time_read((str){iso, (size_t)n}, out);
     }
     return false;

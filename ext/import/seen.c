@@ -2,41 +2,32 @@
 #include "ext/import/seen.h"
 
 #include <assert.h>
+#include <search.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 
-enum { SEEN_BEGIN = 1024 };
+struct seen_hash {
+    uint64_t hash;
+    int64_t times;
+};
 
-/* The place of the hash, or the free one where it belongs. */
-static struct seen_hash *place_of(const struct seen *s, uint64_t hash)
-{
-    size_t i = hash & (s->cap - 1);
-    while (s->v[i].hash && s->v[i].hash != hash)
-        i = (i + 1) & (s->cap - 1);
-    return &s->v[i];
-}
-
-static void make_room(struct seen *s)
-{
-    struct seen more = {.n = s->n, .cap = s->cap ? 2 * s->cap : SEEN_BEGIN};
-    more.v = heap_alloc(more.cap * sizeof *more.v);
-    for (size_t i = 0; i < s->cap; i++)
-        if (s->v[i].hash)
-            *place_of(&more, s->v[i].hash) = s->v[i];
-    free(s->v);
-    *s = more;
-}
+ORDER(by_hash, struct seen_hash, UP(hash));
 
 int64_t seen_before(struct seen *s, uint64_t hash)
 {
+    const struct seen_hash key = {.hash = hash};
+    struct seen_hash **found = tfind(&key, &s->tree, by_hash);
     assert(hash);
-    if (2 * s->n >= s->cap)
-        make_room(s);
-    struct seen_hash *place = place_of(s, hash);
-    s->n += !place->hash;
-    place->hash = hash;
-    return place->times++;
+    if (found)
+        return ++(*found)->times;
+    struct seen_hash *added = heap_alloc(sizeof *added);
+    added->hash = hash;
+    if (!tsearch(added, &s->tree, by_hash))
+        abort(); /* out of memory, as heap_alloc */
+    s->n++;
+    return 0;
 }
 
 bool seen_add(struct seen *s, uint64_t hash)
@@ -46,6 +37,6 @@ bool seen_add(struct seen *s, uint64_t hash)
 
 void seen_free(struct seen *s)
 {
-    free(s->v);
+    tdestroy(s->tree, free);
     *s = (struct seen){0};
 }

@@ -7,11 +7,8 @@
 
 /* All zero is empty. */
 struct seen {
-    struct seen_hash {
-        uint64_t hash; /* 0: free */
-        int64_t times;
-    } * v; /* a power of two of places */
-    size_t n, cap;
+    void *tree; /* of <search.h> */
+    size_t n;
 };
 
 /* Adds the hash, which is not 0, and tells how many times it was added before. */

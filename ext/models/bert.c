@@ -80,31 +80,8 @@ static void transpose_into(struct ctx *ctx, const struct tensor *v, float *out, 
     }
 }
 
-/* Query, key and value become one matrix, so that one product gives all three. */
-static enum status read_qkv(struct ctx *ctx, struct bert *b, size_t i, struct layer *l)
-{
-    enum { PARTS = 3 };
-    static const char *const parts[PARTS] = {"query", "key", "value"};
-    const struct tensor *weights[PARTS] = {0}, *biases[PARTS] = {0};
-    size_t h = b->hidden;
-    for (size_t p = 0; p < PARTS; p++) {
-        str name = str_printf(&ctx->arena, "%sencoder.layer.%zu.attention.self.%s.", b->prefix, i,
-                              parts[p]);
-        str weight = str_printf(&ctx->arena, S_FMT "weight", S_ARG(name));
-        str bias = str_printf(&ctx->arena, S_FMT "bias", S_ARG(name));
-        TRY(find_tensor(ctx, b, weight, h, h, &weights[p]));
-        TRY(find_tensor(ctx, b, bias, h, 0, &biases[p]));
-    }
-    l->qkv = NEW_N(&b->arena, float, PARTS *h *h);
-    l->qkv_bias = NEW_N(&b->arena, float, PARTS *h);
-    for (size_t p = 0; p < PARTS; p++) {
-        transpose_into(ctx, weights[p], l->qkv + p * h, PARTS * h);
-        tensor_floats(biases[p], 0, h, l->qkv_bias + p * h);
-    }
-    return OK;
-}
-
-/* The names are those of BERT checkpoints as Hugging Face's library writes them. */
+/* The names are those of BERT checkpoints as Hugging Face's library writes them. Query, key and
+ * value become one matrix, so that one product gives all three. */
 static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct layer *l)
 {
     size_t h = b->hidden, w = b->wide;
@@ -112,7 +89,14 @@ static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct 
         const char *name;
         size_t rows, columns;
         float **at;
+        size_t place, others; /* side by side with so many others, and where among them */
     } parts[] = {
+        {"attention.self.query.weight", h, h, &l->qkv, 0, 2},
+        {"attention.self.query.bias", h, 0, &l->qkv_bias, 0, 2},
+        {"attention.self.key.weight", h, h, &l->qkv, 1, 2},
+        {"attention.self.key.bias", h, 0, &l->qkv_bias, 1, 2},
+        {"attention.self.value.weight", h, h, &l->qkv, 2, 2},
+        {"attention.self.value.bias", h, 0, &l->qkv_bias, 2, 2},
         {"attention.output.dense.weight", h, h, &l->out},
         {"attention.output.dense.bias", h, 0, &l->out_bias},
         {"attention.output.LayerNorm.weight", h, 0, &l->norm1},
@@ -124,16 +108,17 @@ static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct 
         {"output.LayerNorm.weight", h, 0, &l->norm2},
         {"output.LayerNorm.bias", h, 0, &l->shift2},
     };
-    TRY(read_qkv(ctx, b, i, l));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         str name = str_printf(&ctx->arena, "%sencoder.layer.%zu.%s", b->prefix, i, parts[p].name);
         const struct tensor *v = NULL;
         TRY(find_tensor(ctx, b, name, parts[p].rows, parts[p].columns, &v));
-        *parts[p].at = NEW_N(&b->arena, float, v->count);
+        if (!parts[p].place)
+            *parts[p].at = NEW_N(&b->arena, float, (1 + parts[p].others) * v->count);
+        float *to = *parts[p].at + parts[p].place * parts[p].rows;
         if (parts[p].columns)
-            transpose_into(ctx, v, *parts[p].at, parts[p].rows);
+            transpose_into(ctx, v, to, (1 + parts[p].others) * parts[p].rows);
         else
-            tensor_floats(v, 0, v->count, *parts[p].at);
+            tensor_floats(v, 0, v->count, to);
     }
     return OK;
 }

@@ -4,12 +4,6 @@
 
 enum { PRINT_MAX = 1 << 20 };
 
-/* What is written, and for which shell. */
-struct script {
-    struct buf b;
-    const struct options *o;
-};
-
 static const struct shell_flag *flags_with_settings(struct arena *a, const struct command *c)
 {
     return flags_of(a, c, c->is_server || !strcmp(c->name, "config"));
@@ -39,160 +33,154 @@ static void add_choices(struct buf *b, const struct shell_flag *f)
 
 /* --- bash and zsh: cases by the word before --- */
 
-static void add_name(void *arg, const struct command *c)
+static void add_bash_command(struct buf *b, const struct command *c)
 {
-    buf_printf(&((struct script *)arg)->b, " %s", c->name);
-}
-
-static void add_bash_command(void *arg, const struct command *c)
-{
-    struct script *s = arg;
-    str words = command_words(s->b.arena, c);
-    buf_printf(&s->b, "    %s) words='" S_FMT "' flags='", c->name, S_ARG(words));
-    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++)
-        buf_printf(&s->b, " " S_FMT, S_ARG(f->flag));
-    buf_add(&s->b, S("' ;;\n"));
+    str words = command_words(b->arena, c);
+    buf_printf(b, "    %s) words='" S_FMT "' flags='", c->name, S_ARG(words));
+    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++)
+        buf_printf(b, " " S_FMT, S_ARG(f->flag));
+    buf_add(b, S("' ;;\n"));
 }
 
 /* Of the server, which has all. */
-static const struct shell_flag *all_flags(const struct script *s)
+static const struct shell_flag *all_flags(struct arena *a, const struct command *c)
 {
-    const struct command *server = NULL;
-    for (const struct command *const *table = s->o->commands; *table; table++)
-        for (const struct command *c = *table; c->name; c++)
-            server = c->is_server ? c : server;
-    return flags_of(s->b.arena, server, true);
+    while (!c->is_server)
+        c++;
+    return flags_of(a, c, true);
 }
 
-static void write_bash(struct script *s)
+static void write_bash(struct buf *b, const struct command *all)
 {
-    buf_add(&s->b, S("# bash completion of rememberd; load it with:\n"
-                     "#   source <(rememberd completion bash)\n"
-                     "_rememberd() {\n"
-                     "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                     "  local words= flags=\n"
-                     "  COMPREPLY=()\n"
-                     "  case $before in\n"));
-    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++) {
+    buf_add(b, S("# bash completion of rememberd; load it with:\n"
+                 "#   source <(rememberd completion bash)\n"
+                 "_rememberd() {\n"
+                 "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+                 "  local words= flags=\n"
+                 "  COMPREPLY=()\n"
+                 "  case $before in\n"));
+    for (const struct shell_flag *f = all_flags(b->arena, all); f->flag.n; f++) {
         bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
         if (!f->one_of && !is_path)
             continue;
-        buf_printf(&s->b, "    " S_FMT ") ", S_ARG(f->flag));
+        buf_printf(b, "    " S_FMT ") ", S_ARG(f->flag));
         if (f->one_of) {
-            buf_add(&s->b, S("COMPREPLY=($(compgen -W '"));
-            add_choices(&s->b, f);
-            buf_add(&s->b, S("' -- \"$word\")); "));
+            buf_add(b, S("COMPREPLY=($(compgen -W '"));
+            add_choices(b, f);
+            buf_add(b, S("' -- \"$word\")); "));
         }
-        buf_add(&s->b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
+        buf_add(b, S("return ;;\n")); /* "-o default" completes paths, also with spaces */
     }
-    buf_add(&s->b, S("  esac\n  case ${COMP_WORDS[1]} in\n"));
-    each_command(s->o, add_bash_command, s);
-    buf_add(&s->b, S("  esac\n"
-                     "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='"));
-    each_command(s->o, add_name, s);
-    buf_add(&s->b, S("' flags='--help --version'\n"
-                     "  elif [ \"$COMP_CWORD\" -ne 2 ]; then\n    words=\n  fi\n"
-                     "  if [[ $word == -* ]]; then words=$flags; fi\n"
-                     "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-                     "}\n"
-                     "complete -o default -F _rememberd rememberd\n"));
+    buf_add(b, S("  esac\n  case ${COMP_WORDS[1]} in\n"));
+    for (const struct command *c = all; c->name; c++)
+        add_bash_command(b, c);
+    buf_add(b, S("  esac\n"
+                 "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='"));
+    for (const struct command *c = all; c->name; c++)
+        buf_printf(b, " %s", c->name);
+    buf_add(b, S("' flags='--help --version'\n"
+                 "  elif [ \"$COMP_CWORD\" -ne 2 ]; then\n    words=\n  fi\n"
+                 "  if [[ $word == -* ]]; then words=$flags; fi\n"
+                 "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                 "}\n"
+                 "complete -o default -F _rememberd rememberd\n"));
 }
 
-static void add_zsh_name(void *arg, const struct command *c)
+static void add_zsh_name(struct buf *b, const struct command *c)
 {
-    struct script *s = arg;
     str help = first_sentence(str_of(c->help));
-    buf_add(&s->b, S("    "));
-    add_quoted(&s->b, str_printf(s->b.arena, "%s:" S_FMT, c->name, S_ARG(help)), '\0');
-    buf_byte(&s->b, '\n');
+    buf_add(b, S("    "));
+    add_quoted(b, str_printf(b->arena, "%s:" S_FMT, c->name, S_ARG(help)), '\0');
+    buf_byte(b, '\n');
 }
 
-static void add_zsh_command(void *arg, const struct command *c)
+static void add_zsh_command(struct buf *b, const struct command *c)
 {
-    struct script *s = arg;
-    buf_printf(&s->b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
-               S_ARG(command_words(s->b.arena, c)));
-    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++) {
-        buf_printf(&s->b, "      " S_FMT ":", S_ARG(f->flag));
-        add_quoted(&s->b, first_sentence(f->help), '\0');
-        buf_byte(&s->b, '\n');
+    buf_printf(b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
+               S_ARG(command_words(b->arena, c)));
+    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++) {
+        buf_printf(b, "      " S_FMT ":", S_ARG(f->flag));
+        add_quoted(b, first_sentence(f->help), '\0');
+        buf_byte(b, '\n');
     }
-    buf_add(&s->b, S("    ) ;;\n"));
+    buf_add(b, S("    ) ;;\n"));
 }
 
-static void write_zsh(struct script *s)
+static void write_zsh(struct buf *b, const struct command *all)
 {
-    buf_add(&s->b, S("#compdef rememberd\n"
-                     "# zsh completion of rememberd; load it with:\n"
-                     "#   source <(rememberd completion zsh)\n"
-                     "_rememberd() {\n"
-                     "  local -a commands flags after\n"
-                     "  commands=(\n"));
-    each_command(s->o, add_zsh_name, s);
-    buf_add(&s->b, S("  )\n"
-                     "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
-                     "  case ${words[CURRENT-1]} in\n"));
-    for (const struct shell_flag *f = all_flags(s); f->flag.n; f++) {
+    buf_add(b, S("#compdef rememberd\n"
+                 "# zsh completion of rememberd; load it with:\n"
+                 "#   source <(rememberd completion zsh)\n"
+                 "_rememberd() {\n"
+                 "  local -a commands flags after\n"
+                 "  commands=(\n"));
+    for (const struct command *c = all; c->name; c++)
+        add_zsh_name(b, c);
+    buf_add(b, S("  )\n"
+                 "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
+                 "  case ${words[CURRENT-1]} in\n"));
+    for (const struct shell_flag *f = all_flags(b->arena, all); f->flag.n; f++) {
         if (!f->one_of)
             continue;
-        buf_printf(&s->b, "    " S_FMT ") compadd ", S_ARG(f->flag));
-        add_choices(&s->b, f);
-        buf_add(&s->b, S("; return ;;\n"));
+        buf_printf(b, "    " S_FMT ") compadd ", S_ARG(f->flag));
+        add_choices(b, f);
+        buf_add(b, S("; return ;;\n"));
     }
-    buf_add(&s->b, S("  esac\n  case ${words[2]} in\n"));
-    each_command(s->o, add_zsh_command, s);
-    buf_add(&s->b, S("  esac\n"
-                     "  (( CURRENT == 3 && $#after )) && compadd -a after\n"
-                     "  _describe flag flags || _files\n"
-                     "}\n"
-                     "compdef _rememberd rememberd\n"));
+    buf_add(b, S("  esac\n  case ${words[2]} in\n"));
+    for (const struct command *c = all; c->name; c++)
+        add_zsh_command(b, c);
+    buf_add(b, S("  esac\n"
+                 "  (( CURRENT == 3 && $#after )) && compadd -a after\n"
+                 "  _describe flag flags || _files\n"
+                 "}\n"
+                 "compdef _rememberd rememberd\n"));
 }
 
 /* --- fish: a line for each flag --- */
 
-static void add_fish_flag(struct script *s, const struct command *c, const struct shell_flag *f)
+static void add_fish_flag(struct buf *b, const struct command *c, const struct shell_flag *f)
 {
-    buf_printf(&s->b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l " S_FMT,
-               c->name, S_ARG(str_sub(f->flag, 2, f->flag.n)));
+    buf_printf(b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l " S_FMT, c->name,
+               S_ARG(str_sub(f->flag, 2, f->flag.n)));
     if (f->one_of) {
-        buf_add(&s->b, S(" -x -a '"));
-        add_choices(&s->b, f);
-        buf_byte(&s->b, '\'');
+        buf_add(b, S(" -x -a '"));
+        add_choices(b, f);
+        buf_byte(b, '\'');
     } else if (!f->is_switch) {
-        buf_add(&s->b, S(" -r"));
+        buf_add(b, S(" -r"));
     }
-    buf_add(&s->b, S(" -d "));
-    add_quoted(&s->b, first_sentence(f->help), '\\');
-    buf_byte(&s->b, '\n');
+    buf_add(b, S(" -d "));
+    add_quoted(b, first_sentence(f->help), '\\');
+    buf_byte(b, '\n');
 }
 
-static void add_fish_command(void *arg, const struct command *c)
+static void add_fish_command(struct buf *b, const struct command *c)
 {
-    struct script *s = arg;
-    str words = command_words(s->b.arena, c);
-    buf_printf(&s->b, "complete -c rememberd -f -n __fish_use_subcommand -a %s -d ", c->name);
-    add_quoted(&s->b, first_sentence(str_of(c->help)), '\\');
-    buf_byte(&s->b, '\n');
+    str words = command_words(b->arena, c);
+    buf_printf(b, "complete -c rememberd -f -n __fish_use_subcommand -a %s -d ", c->name);
+    add_quoted(b, first_sentence(str_of(c->help)), '\\');
+    buf_byte(b, '\n');
     if (words.n)
-        buf_printf(&s->b,
+        buf_printf(b,
                    "complete -c rememberd -f -n '__fish_seen_subcommand_from %s' -a '" S_FMT "'\n",
                    c->name, S_ARG(words));
-    for (const struct shell_flag *f = flags_with_settings(s->b.arena, c); f->flag.n; f++)
-        add_fish_flag(s, c, f);
+    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++)
+        add_fish_flag(b, c, f);
 }
 
-static void write_fish(struct script *s)
+static void write_fish(struct buf *b, const struct command *all)
 {
-    buf_add(&s->b, S("# fish completion of rememberd; load it with:\n"
-                     "#   rememberd completion fish | source\n"));
-    each_command(s->o, add_fish_command, s);
+    buf_add(b, S("# fish completion of rememberd; load it with:\n"
+                 "#   rememberd completion fish | source\n"));
+    for (const struct command *c = all; c->name; c++)
+        add_fish_command(b, c);
 }
 
 /* --- the command --- */
 
 static const struct {
     const char *shell;
-    void (*write)(struct script *s);
+    void (*write)(struct buf *b, const struct command *all);
 } shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
 
 enum status command_completion_check(struct ctx *ctx, const struct options *o)
@@ -205,10 +193,10 @@ enum status command_completion_check(struct ctx *ctx, const struct options *o)
 
 enum status command_completion(struct ctx *ctx, const struct options *o)
 {
-    struct script s = {.b = buf_make(&ctx->arena, PRINT_MAX), .o = o};
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (str_is(o->words.v[1], shells[i].shell))
-            shells[i].write(&s);
-    fwrite(s.b.p, 1, s.b.n, stdout);
+            shells[i].write(&b, all_commands(&ctx->arena, o));
+    fwrite(b.p, 1, b.n, stdout);
     return OK;
 }

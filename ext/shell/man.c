@@ -38,9 +38,8 @@ static void add_flag(struct buf *b, const struct shell_flag *f)
     buf_add(b, S(".\n"));
 }
 
-static void add_command(void *arg, const struct command *c)
+static void add_command(struct buf *b, const struct command *c)
 {
-    struct buf *b = arg;
     buf_add(b, S(".SS \"rememberd "));
     add_text(b, str_of(c->name));
     buf_add(b, S("\"\n.B rememberd\n"));
@@ -86,7 +85,8 @@ enum status command_man(struct ctx *ctx, const struct options *o)
                   ".SH NAME\nrememberd \\- memory server for applications that use language "
                   "models\n.SH SYNOPSIS\n.B rememberd\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
                   ".SH COMMANDS\n"));
-    each_command(o, add_command, &b);
+    for (const struct command *c = all_commands(b.arena, o); c->name; c++)
+        add_command(&b, c);
     buf_add(&b, S(".SH SETTINGS\nEvery command takes all settings.\n"));
     add_settings(&b);
     for (size_t i = 0; i < sizeof closing / sizeof *closing; i++) {

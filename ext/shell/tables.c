@@ -4,11 +4,15 @@
 #include "app/help.h"
 #include "core/settings_set.h"
 
-void each_command(const struct options *o, shell_command_function *got, void *arg)
+const struct command *all_commands(struct arena *a, const struct options *o)
 {
+    struct command *v = NULL;
+    size_t n = 0, cap = 0;
     for (const struct command *const *table = o->commands; *table; table++)
         for (const struct command *c = *table; c->name; c++)
-            got(arg, c);
+            ARENA_ADD(a, v, n, cap) = *c;
+    ARENA_ADD(a, v, n, cap) = (struct command){0};
+    return v;
 }
 
 struct shell_flag flag_of_row(struct arena *a, const struct field *f)

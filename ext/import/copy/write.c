@@ -10,7 +10,7 @@ enum { ROWS = 100 };
 
 const char *const export_formats[] = {"jsonl", "markdown", NULL};
 
-enum export_step { STEP_LIST, STEP_SESSIONS, STEP_BARS, STEP_MEMORIES, STEP_END };
+enum export_step { STEP_LIST, STEP_SESSIONS, STEP_BARS, STEP_MEMORIES };
 
 struct exporting {
     struct ctx *ctx; /* of the export: what must outlive a part */
@@ -31,6 +31,11 @@ static void write_record(const struct exporting *x, struct buf *out, struct ctx 
         copy_write_markdown(out, ctx, kind, v);
     else
         copy_write_line(out, ctx, kind, v);
+}
+
+static enum export_step first_step(const struct export_order *order)
+{
+    return order->all ? STEP_LIST : STEP_MEMORIES;
 }
 
 ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
@@ -123,7 +128,8 @@ static enum status add_memories(struct exporting *x, struct ctx *ctx, struct eng
         write_record(x, out, ctx, LINE_MEMORY, &page.v[i]);
     x->page.has_place = page.has_more;
     if (!page.has_more) {
-        x->step = STEP_END;
+        x->pool++;
+        x->step = first_step(&x->order);
         return OK;
     }
     x->page.place_value = memory_sort_value(&page.v[page.n - 1], SORT_CREATED);
@@ -144,14 +150,9 @@ static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine 
         return add_session(x, ctx, e, pool, out);
     case STEP_BARS:
         return add_bars(x, ctx, e, pool, out);
-    case STEP_MEMORIES:
+    default:
         return add_memories(x, ctx, e, pool, out);
-    case STEP_END:
-        break;
     }
-    x->pool++;
-    x->step = x->order.all ? STEP_LIST : STEP_MEMORIES;
-    return OK;
 }
 
 struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order *order)
@@ -159,7 +160,7 @@ struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order
     struct exporting *x = NEW(&ctx->arena, struct exporting);
     *x = (struct exporting){.ctx = ctx,
                             .order = *order,
-                            .step = order->all ? STEP_LIST : STEP_MEMORIES,
+                            .step = first_step(order),
                             .page = {.select = order->select, .is_ascending = true, .limit = ROWS}};
     x->page.select.n_pools = 1;
     if (order->all)
