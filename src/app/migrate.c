@@ -14,6 +14,11 @@ struct side {
     struct key key;
 };
 
+static void side_free(struct side *s)
+{
+    key_free(&s->key);
+}
+
 static const str file_scheme = {"sqlite:", 7};
 
 static enum status find_side(struct ctx *ctx, const struct options *o, const char *flag, str url,
@@ -54,29 +59,6 @@ static void print_words(const struct side *from, const struct store_moved *moved
                S_ARG(from->instance.folder));
 }
 
-static enum status move_between(struct ctx *ctx, const struct options *o, struct side *from,
-                                struct side *to)
-{
-    struct progress progress = {0};
-    struct store_moved moved;
-    struct store_move move = {.progress = show_progress, .own = &progress};
-    TRY(find_side(ctx, o, "--from", o->from, from, &move.from));
-    move.from.must_exist = true;
-    TRY(find_side(ctx, o, "--to", o->to, to, &move.to));
-    if (from->instance.folder.n && instance_is_new(ctx, &from->instance))
-        return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
-                    S_ARG(from->instance.folder));
-    if (to->instance.folder.n)
-        TRY(make_folder_of(ctx, to->instance.file));
-    enum status status = store_move(ctx, &move, &moved);
-    progress_end(&progress);
-    TRY(status);
-    if (o->json)
-        return print_fields(ctx, moved_fields, &moved);
-    print_words(from, &moved);
-    return OK;
-}
-
 enum status command_migrate_check(struct ctx *ctx, const struct options *o)
 {
     return o->from.n && o->to.n ? OK : fail(ctx, BAD_INPUT, "needs --from URL and --to URL");
@@ -84,9 +66,24 @@ enum status command_migrate_check(struct ctx *ctx, const struct options *o)
 
 enum status command_migrate(struct ctx *ctx, const struct options *o)
 {
-    struct side from = {0}, to = {0};
-    enum status status = move_between(ctx, o, &from, &to);
-    key_free(&from.key);
-    key_free(&to.key);
-    return status;
+    CLEANUP(side_free) struct side from = {0};
+    CLEANUP(side_free) struct side to = {0};
+    struct progress progress = {0};
+    struct store_moved moved;
+    struct store_move move = {.progress = show_progress, .own = &progress};
+    TRY(find_side(ctx, o, "--from", o->from, &from, &move.from));
+    move.from.must_exist = true;
+    TRY(find_side(ctx, o, "--to", o->to, &to, &move.to));
+    if (from.instance.folder.n && instance_is_new(ctx, &from.instance))
+        return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
+                    S_ARG(from.instance.folder));
+    if (to.instance.folder.n)
+        TRY(make_folder_of(ctx, to.instance.file));
+    enum status status = store_move(ctx, &move, &moved);
+    progress_end(&progress);
+    TRY(status);
+    if (o->json)
+        return print_fields(ctx, moved_fields, &moved);
+    print_words(&from, &moved);
+    return OK;
 }

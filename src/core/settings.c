@@ -61,11 +61,10 @@ static const char variable_prefix[] = "REMEMBERD_";
 /* "budget_tokens" is the variable REMEMBERD_BUDGET_TOKENS. */
 static const char *variable_of(struct ctx *ctx, const char *setting)
 {
-    str name = str_printf(&ctx->arena, "%s%s", variable_prefix, setting);
-    char *p = arena_alloc(&ctx->arena, name.n + 1);
-    for (size_t i = 0; i < name.n; i++)
-        p[i] = (char)toupper((unsigned char)name.p[i]);
-    return p;
+    char *name = (char *)str_printf(&ctx->arena, "%s%s", variable_prefix, setting).p;
+    for (char *p = name; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return name;
 }
 
 /* serve refuses it like an unknown flag; other commands, run by other programs, only note it. Some
@@ -230,20 +229,16 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
 
 bool setting_differs(const struct field *f, const void *a, const void *b)
 {
+    static const size_t sizes[] = {[FIELD_INT] = sizeof(int64_t),
+                                   [FIELD_NUM] = sizeof(double),
+                                   [FIELD_ENUM] = sizeof(unsigned),
+                                   [FIELD_BOOL] = sizeof(bool),
+                                   [FIELD_SWITCH] = sizeof(bool)};
     const char *x = (const char *)a + f->at, *y = (const char *)b + f->at;
-    switch (f->type) {
-    case FIELD_STR:
+    if (f->type == FIELD_STR)
         return !str_eq(*(const str *)x, *(const str *)y);
-    case FIELD_INT:
-        return memcmp(x, y, sizeof(int64_t)) != 0;
-    case FIELD_NUM:
-        return memcmp(x, y, sizeof(double)) != 0;
-    case FIELD_ENUM:
-        return memcmp(x, y, sizeof(unsigned)) != 0;
-    default:
-        assert(f->type == FIELD_SWITCH || f->type == FIELD_BOOL);
-        return *(const bool *)x != *(const bool *)y;
-    }
+    assert(f->type < sizeof sizes / sizeof *sizes);
+    return memcmp(x, y, sizes[f->type]) != 0;
 }
 
 bool upstreams_differ(const struct settings *a, const struct settings *b)

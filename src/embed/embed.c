@@ -109,7 +109,8 @@ void embed_choose(struct embed *e, const struct embed_choice *choice)
 /* A snapshot of the choice, so that one call uses one source from begin to end. */
 struct now {
     struct embed_plan plan;
-    size_t dimensions; /* of the vectors so far; 0: no vector yet */
+    const struct loaded *local; /* the plan's model, once it is loaded */
+    size_t dimensions;          /* of the vectors so far; 0: no vector yet */
     uint64_t choices;
 };
 
@@ -193,13 +194,12 @@ static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed
  * them. */
 static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now *now)
 {
-    const struct loaded *m;
     if (now->plan.source == EMBED_NONE)
         return fail(ctx, UNSUPPORTED, S_FMT, S_ARG(now->plan.reason));
     if (now->plan.source == EMBED_REMOTE)
         return OK;
-    TRY(model_of(ctx, e, &now->plan, &m));
-    now->dimensions = m->kind->dimensions(m->model);
+    TRY(model_of(ctx, e, &now->plan, &now->local));
+    now->dimensions = now->local->kind->dimensions(now->local->model);
     return OK;
 }
 
@@ -217,12 +217,10 @@ struct reading {
 static enum status compute_vectors(struct ctx *ctx, struct embed *e, struct now *now,
                                    const str *texts, size_t n, float **out)
 {
-    const struct loaded *m;
-    if (now->plan.source != EMBED_REMOTE) {
+    if (now->local) {
         assert(now->dimensions > 0);
         *out = NEW_N(&ctx->arena, float, n * now->dimensions);
-        TRY(model_of(ctx, e, &now->plan, &m));
-        return m->kind->embed(ctx, m->model, texts, n, *out);
+        return now->local->kind->embed(ctx, now->local->model, texts, n, *out);
     }
     struct remote r = {.up = now->plan.up,
                        .model = now->plan.model,

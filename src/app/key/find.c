@@ -191,16 +191,15 @@ enum status key_to_encrypt(struct ctx *ctx, const struct settings *s, str new_fi
 /* From the last key store on: reading a file is faster than running another program. */
 static bool find_kept(struct ctx *ctx, str folder, const char *file, struct key *out)
 {
-    static const enum key_slot order[] = {KEY_CURRENT, KEY_NEXT, KEY_PREVIOUS};
     struct key key = {.bytes = guarded_alloc()};
     for (const struct key_store *k = &key_stores[KEY_STORES]; k-- > key_stores;) {
-        for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-            if (!k->get(ctx, folder, order[i], key.bytes) ||
+        for (enum key_slot slot = KEY_CURRENT; slot <= KEY_PREVIOUS; slot++) {
+            if (!k->get(ctx, folder, slot, key.bytes) ||
                 (file && !store_key_fits(ctx, str_of(file), key.bytes)))
                 continue;
             key.from = str_of(k->name);
             key.store = k;
-            key.slot = order[i];
+            key.slot = slot;
             *out = key;
             return true;
         }

@@ -32,14 +32,10 @@ static const char *place_of(struct ctx *ctx, str folder)
 static enum status ask_keyring(struct ctx *ctx, const char *verb, const char *label, str folder,
                                enum key_slot slot, str input, char *out, size_t cap, size_t *n)
 {
-    const char *argv[12] = {"secret-tool", verb};
-    size_t at = 2;
+    const char *argv[12] = {"secret-tool", verb, label};
     const char *const rest[] = {"application",         "rememberd", "store",
                                 place_of(ctx, folder), "key",       slots[slot]};
-    if (label)
-        argv[at++] = label;
-    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        argv[at++] = rest[i];
+    memcpy(argv + (label ? 3 : 2), rest, sizeof rest);
     return spawn_ask(ctx, argv, input, KEYRING_MS, out, cap, n);
 }
 

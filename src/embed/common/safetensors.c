@@ -200,8 +200,7 @@ enum status safetensors_open(struct ctx *ctx, const char *path, struct safetenso
     size_t size = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
     enum status status = read_file(ctx, path, fd, size, &bytes);
     close(fd);
-    if (status != OK)
-        return status;
+    TRY(status);
     status = safetensors_read(ctx, (str){bytes, size}, &s);
     if (status != OK) {
         munmap(bytes, size);

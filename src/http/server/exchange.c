@@ -469,19 +469,14 @@ void exchange_dispatch(struct exchange *x)
     count_up(&x->loop->count.requests, 1);
     if (x->refused) {
         exchange_refuse(x, x->ctx.failed, x->refused);
-        return;
-    }
-    if (!x->route) {
+    } else if (!x->route) {
         answer_options(x);
-        return;
-    }
-    if (is_quick(x->route, x->loop->server->app, &x->in)) {
+    } else if (is_quick(x->route, x->loop->server->app, &x->in)) {
         run_request(x);
         exchange_ran(x);
-        return;
-    }
-    if (!exchange_queue(x))
+    } else if (!exchange_queue(x)) {
         exchange_refuse(x, TOO_BUSY, 0);
+    }
 }
 
 /* The rest of the body is read, or the client learns why not. */
@@ -496,30 +491,9 @@ static void end_admission(struct exchange *x)
         conn_refuse(x->conn, x->how, 0);
 }
 
-/* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
- * asked. Else phase leaves WORKING first: the loop holds the exchange again, and conn_close may end
- * it. */
-void exchange_ran(struct exchange *x)
+/* phase leaves WORKING first: the loop holds the exchange again, and conn_close may end it. */
+static void start_answer(struct exchange *x)
 {
-    assert(loop_is_here(x->loop));
-    if (!x->conn) {
-        if (x->transfer)
-            relay_cancel(x);
-        exchange_end(x);
-        return;
-    }
-    if (x->transfer) {
-        relay_ran(x);
-        return;
-    }
-    if (x->is_admitting) {
-        end_admission(x);
-        return;
-    }
-    if (x->streams) {
-        stream_ran(x);
-        return;
-    }
     x->phase = READING;
     /* The client closed its half before the upstream was asked: nobody would read the stream. */
     if (x->conn->has_eof && x->out.relay)
@@ -530,6 +504,26 @@ void exchange_ran(struct exchange *x)
         stream_start(x);
     else
         send_reply(x);
+}
+
+/* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
+ * asked. */
+void exchange_ran(struct exchange *x)
+{
+    assert(loop_is_here(x->loop));
+    if (!x->conn) {
+        if (x->transfer)
+            relay_cancel(x);
+        exchange_end(x);
+    } else if (x->transfer) {
+        relay_ran(x);
+    } else if (x->is_admitting) {
+        end_admission(x);
+    } else if (x->streams) {
+        stream_ran(x);
+    } else {
+        start_answer(x);
+    }
 }
 
 /* --- the end --- */

@@ -108,32 +108,21 @@ static enum status read_query(struct ctx *ctx, const struct route *route, const 
     return OK;
 }
 
-/* The object without a member that is for the surface, which no table of a route has. */
-static const struct json *without_member(struct arena *a, const struct json *object, str name)
+/* Takes the surface's member out of the body, unless the route has a row for it. */
+static const struct json *set_aside(const struct route *route, const char *aside, struct json *body)
 {
-    struct json *copy = NEW(a, struct json), **end = &copy->first;
-    *copy = *object;
-    for (const struct json *m = object->first; m; m = m->next) {
-        if (str_eq(json_name(m), name)) {
-            copy->n--;
+    const struct json *found = aside ? json_get(body, aside) : NULL;
+    if (!found || (route->takes && field_named(route->takes, str_of(aside))))
+        return found;
+    for (struct json **at = &body->first; *at;) {
+        if (!str_is(json_name(*at), aside)) {
+            at = &(*at)->next;
             continue;
         }
-        *end = NEW(a, struct json);
-        **end = *m;
-        end = &(*end)->next;
+        *at = (*at)->next;
+        body->n--;
     }
-    *end = NULL;
-    return copy;
-}
-
-/* Takes the surface's member out of the body, unless the route has a row for it. */
-static void set_aside(struct arena *a, const struct route *route, const char *aside,
-                      struct request *r)
-{
-    const struct json *v = aside ? json_get(r->json, aside) : NULL;
-    r->aside = v;
-    if (v && !(route->takes && field_named(route->takes, str_of(aside))))
-        r->json = without_member(a, r->json, str_of(aside));
+    return found;
 }
 
 /* An absent body counts as {} when the route has a table, so that the message names the first
@@ -168,7 +157,7 @@ enum status request_read(struct ctx *ctx, const struct route *route, const char 
                 return fail_field(ctx, f->name, "belongs in the body, not in the query");
         TRY(read_body(ctx, route, r, &json));
         r->json = json;
-        set_aside(&ctx->arena, route, aside, r);
+        r->aside = set_aside(route, aside, json);
         if (route->takes)
             TRY(fields_read(ctx, route->takes, r->json, route->strict, in));
     }
