@@ -41,16 +41,6 @@ static void begin_filter(struct json_out *w, struct pool_ref pool, str session)
     json_close(w, ']');
 }
 
-/* A point that never expires has null there, which is in no range. */
-static void write_filter(struct json_out *w, const struct qdrant_find *f)
-{
-    begin_filter(w, f->pool, f->session);
-    json_member_open(w, "must_not", '[');
-    write_range(w, "expiresAtUnix", "lte", clock_ms() / 1000);
-    json_close(w, ']');
-    json_close(w, '}');
-}
-
 /* --- searching --- */
 
 /* The older form of the call puts the vector's name into the vector, the newer one beside it. */
@@ -81,7 +71,12 @@ static str search_question(struct arena *a, const struct qdrant_settings *q,
     json_member_int(&w, "limit", f->limit ? (int64_t)f->limit : 1);
     if (str_is(q->quantization, "int8") || str_is(q->quantization, "binary"))
         json_member_raw(&w, "params", S("{\"quantization\":{\"rescore\":true}}"));
-    write_filter(&w, f);
+    begin_filter(&w, f->pool, f->session);
+    json_member_open(&w, "must_not", '[');
+    /* A point that never expires has null there, which is in no range. */
+    write_range(&w, "expiresAtUnix", "lte", clock_ms() / 1000);
+    json_close(&w, ']');
+    json_close(&w, '}');
     json_member_bool(&w, "with_payload", true);
     json_close(&w, '}');
     return buf_str(&b);

@@ -37,7 +37,6 @@ void store_close(struct store *s)
         return;
     writer_close(s->writer);
     readers_close(s);
-    files_close(&s->files);
     shelf_close(&s->shelf);
     word_lists_free(s->lists);
     pthread_mutex_destroy(&s->lock);

@@ -5,11 +5,6 @@
 
 #include "store/vectors/kernels.h"
 
-/*
- * Rows are dense, in arrays that a scan reads from front to back. A hash table finds the row of a
- * document; it is at most half full. The last row fills the place of a removed one.
- */
-
 /* HUGE_PAGE is the size of a transparent huge page on x86-64; arrays under two of them stay with
  * malloc. */
 enum { CAP_FIRST = 16, SLOTS_FIRST = 32, HUGE_PAGE = 2 << 20 };

@@ -10,12 +10,6 @@
 #include "base/files.h"
 #include "store/sql/db/db.h"
 
-/*
- * SQLite's own locks protect a transaction, not the file: nothing keeps a process from replacing a
- * file that another one has open. A hold (flock on the file) does: shared while the store is open,
- * alone while it is replaced.
- */
-
 /* The last three are sizes of the file format: a page, the header of the log and the header of one
  * of its frames (sqlite.org/fileformat2.html, "The Write-Ahead Log"). */
 enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };

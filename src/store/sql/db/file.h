@@ -6,10 +6,10 @@
 #include "store/file.h"
 
 /*
- * Whoever has a store open holds its file together with others (flock, which SQLite's own locks do
- * not see); whoever replaces the file holds it alone. So nobody writes to a file that has been
- * replaced. Closing a descriptor drops every lock that SQLite has on the file in this process, so a
- * hold is left after the last connection.
+ * SQLite's own locks protect a transaction, not the file. So whoever has a store open holds its
+ * file together with others (flock, which those locks do not see), and whoever replaces the file
+ * holds it alone. Closing a descriptor drops every lock that SQLite has on the file in this
+ * process, so a hold is left after the last connection.
  */
 struct hold {
     int fd;

@@ -3,11 +3,8 @@
 
 #include "base/utf8.h"
 
-/*
- * A query is bound from left to right (bound counts up) and read from left to right (column counts
- * up); the order is that of sql.def. The first failure sticks in rc: binding and stepping go on
- * without effect, and sql_end reports it once. SQL_RUN resets the statement when its scope ends.
- */
+/* Bound and read from left to right, in the order of sql.def. Behind a failure binding and stepping
+ * go on without effect. */
 
 /* The whole store is read some rows at a time. */
 static struct pg_stmt *begin_on_postgres(struct db *db, enum sql which)
@@ -111,24 +108,19 @@ void sql_blobs(struct query *q, const str *v, size_t n)
         pg_bind_blobs(q->pg, v, n);
 }
 
-static bool row_on_postgres(struct query *q)
-{
-    q->column = 0;
-    bool is_row = pg_row(q->pg);
-    if (pg_has_failed(q->pg))
-        q->rc = SQLITE_ERROR;
-    return is_row;
-}
-
 /* A forgotten parameter would be NULL and match no row, so the count is checked. */
 bool sql_row(struct query *q)
 {
     if (q->rc != SQLITE_OK)
         return false;
-    if (is_postgres(q->db))
-        return row_on_postgres(q);
-    assert(q->bound == sqlite3_bind_parameter_count(q->stmt));
     q->column = 0;
+    if (is_postgres(q->db)) {
+        bool is_row = pg_row(q->pg);
+        if (pg_has_failed(q->pg))
+            q->rc = SQLITE_ERROR;
+        return is_row;
+    }
+    assert(q->bound == sqlite3_bind_parameter_count(q->stmt));
     int rc = sqlite3_step(q->stmt);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         q->rc = rc;

@@ -3,12 +3,6 @@
 
 #include "core/index.h"
 
-/*
- * One function for each kind of row. The columns are listed once (MESSAGE_COLUMNS,
- * MEMORY_COLUMNS), so that all statements that read a kind can share its reader. All texts are
- * copied into the query's ctx.
- */
-
 /* Enums are stored as their numbers: a new name goes to the end of its enum, and none is ever
  * removed. */
 static void read_said(struct query *q, struct message *out, size_t each)

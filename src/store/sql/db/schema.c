@@ -461,14 +461,10 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
 enum status schema_check(struct ctx *ctx, struct db *db, int64_t *version)
 {
     TRY(db_exec(ctx, db, "BEGIN"));
-    enum status status = db_int(ctx, db, "PRAGMA user_version", version);
-    if (status == OK)
-        status = refuse_strangers(ctx, db, *version);
-    if (status == OK)
-        status = schema_compare(ctx, db, *version);
-    CLEANUP(ctx_free) struct ctx quiet = ctx_detached(ctx);
-    enum status ended = db_exec(status == OK ? ctx : &quiet, db, "ROLLBACK");
-    return status == OK ? ended : status;
+    TRY(db_int(ctx, db, "PRAGMA user_version", version));
+    TRY(refuse_strangers(ctx, db, *version));
+    TRY(schema_compare(ctx, db, *version));
+    return db_exec(ctx, db, "ROLLBACK");
 }
 
 enum status schema_run(struct ctx *ctx, struct db *db, int64_t from, int64_t to)
@@ -481,28 +477,16 @@ enum status schema_run(struct ctx *ctx, struct db *db, int64_t from, int64_t to)
 /* All missing steps, the version and the id are one transaction: a crash or a failure leaves the
  * file as it was, for the old version to open. IMMEDIATE takes the write lock at once, so two
  * processes cannot both decide to run the same step. */
-enum status schema_bring(struct ctx *ctx, struct db *db, schema_keep *keep, const void *own)
+enum status schema_bring(struct ctx *ctx, struct db *db)
 {
     int64_t version;
-    TRY(schema_check(ctx, db, &version));
-    if (version == schema_version())
-        return OK;
-    if (version)
-        TRY(keep(ctx, db, version, own));
     TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
     /* Another process may have been faster. */
-    enum status status = db_int(ctx, db, "PRAGMA user_version", &version);
-    if (status == OK)
-        status = schema_run(ctx, db, version, schema_version());
-    if (status == OK)
-        status = db_exec(ctx, db,
-                         str_printf(&ctx->arena, "PRAGMA user_version=%d; PRAGMA application_id=%d",
-                                    schema_version(), APPLICATION_ID)
-                             .p);
-    if (status == OK)
-        return db_exec(ctx, db, "COMMIT");
-    /* It may fail, too; the caller closes the connection. */
-    CLEANUP(ctx_free) struct ctx quiet = ctx_detached(ctx);
-    (void)!db_exec(&quiet, db, "ROLLBACK");
-    return status;
+    TRY(db_int(ctx, db, "PRAGMA user_version", &version));
+    TRY(schema_run(ctx, db, version, schema_version()));
+    TRY(db_exec(ctx, db,
+                str_printf(&ctx->arena, "PRAGMA user_version=%d; PRAGMA application_id=%d",
+                           schema_version(), APPLICATION_ID)
+                    .p));
+    return db_exec(ctx, db, "COMMIT");
 }

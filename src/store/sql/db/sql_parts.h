@@ -1,4 +1,4 @@
-/* sql_parts.h - parts that statements of sql.def share; db.c alone reads the texts. */
+/* sql_parts.h - parts that statements of sql.def share; db.c reads the texts. */
 #pragma once
 
 /* --- where the dialects differ --- */
@@ -58,6 +58,11 @@
 #define ABANDONED                                                                                  \
     "owner > 0 AND owner NOT IN (SELECT classid::bigint << 32 | objid::bigint FROM pg_locks"       \
     " WHERE locktype = 'advisory' AND objsubid = 1 AND granted)"
+/* How many hold an advisory lock of this schema (state/notes_postgres.c). */
+#define LOCKS_HELD(what)                                                                           \
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = " what                \
+    " AND objid = (hashtext(current_schema())::bigint & 4294967295)::oid"                          \
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 /* So many parameters. */
 #define MARKS_2 "?1, ?2"
 #define MARKS_3 MARKS_2 ", ?3"

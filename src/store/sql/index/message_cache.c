@@ -39,17 +39,6 @@ static void texts_of(struct message *m, str *out[TEXTS])
     out[6] = &m->says;
 }
 
-/* Points them into a block that holds them. */
-static void point_texts(struct message *m, const char *block)
-{
-    str *texts[TEXTS];
-    texts_of(m, texts);
-    for (size_t i = 0; i < TEXTS; i++) {
-        texts[i]->p = block;
-        block += texts[i]->n + 1;
-    }
-}
-
 static size_t bytes_of(struct message m)
 {
     str *texts[TEXTS];
@@ -151,8 +140,7 @@ bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t 
     if (at == k->n_places || k->places[at]->pool != pool)
         return false;
     const struct kept_message *m = k->places[at];
-    *out = m->m;
-    point_texts(out, memcpy(arena_room(a, m->bytes), m->texts, m->bytes));
+    *out = message_copy(a, &m->m);
     out->notes = m->notes ? copy_notes(a, m->notes) : NULL;
     return true;
 }
@@ -160,18 +148,17 @@ bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t 
 static struct kept_message *copy_message(int64_t pool, const struct message *m, size_t bytes)
 {
     struct kept_message *copy = heap_alloc(sizeof *copy + bytes);
-    struct message from = *m;
     str *texts[TEXTS];
     char *to = copy->texts;
-    texts_of(&from, texts);
-    for (size_t i = 0; i < TEXTS; i++, to++) {
-        if (texts[i]->n)
-            memcpy(to, texts[i]->p, texts[i]->n);
-        to += texts[i]->n;
-    }
     *copy = (struct kept_message){.pool = pool, .bytes = bytes, .m = *m};
     copy->m.notes = NULL;
-    point_texts(&copy->m, copy->texts);
+    texts_of(&copy->m, texts);
+    for (size_t i = 0; i < TEXTS; i++) {
+        if (texts[i]->n)
+            memcpy(to, texts[i]->p, texts[i]->n);
+        texts[i]->p = to;
+        to += texts[i]->n + 1;
+    }
     return copy;
 }
 

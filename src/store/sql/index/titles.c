@@ -100,10 +100,7 @@ static void write_entry(struct buf *b, int64_t distance, str title)
 static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t first,
                                const struct entry *v, size_t n)
 {
-    size_t max = 1;
-    for (size_t i = 0; i < n; i++)
-        max += 16 + v[i].title.n;
-    struct buf b = buf_make(&ctx->arena, max);
+    struct buf b = buf_make(&ctx->arena, SIZE_MAX); /* a block and a title at most */
     for (size_t i = 0; i < n; i++)
         write_entry(&b, v[i].no - first, v[i].title);
     str text = buf_str(&b);
@@ -114,14 +111,6 @@ static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int
 }
 
 /* --- one title --- */
-
-static enum status take_out(struct ctx *ctx, struct db *db, int64_t pool, struct block *b, size_t i)
-{
-    assert(i < b->n);
-    memmove(&b->v[i], &b->v[i + 1], (b->n - i - 1) * sizeof *b->v);
-    b->n--;
-    return write_block(ctx, db, pool, b->first, b->v, b->n);
-}
 
 /* A title that does not fit begins a new block, together with those behind it. A split leaves
  * blocks short at times; they fill up again or stay, as titles arrive mostly at the end. */
@@ -151,9 +140,10 @@ enum status title_put(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, 
     struct entry e = {no, title_folded(&ctx->arena, title)};
     if (!is_there)
         return title.n ? put_in(ctx, db, pool, &b, i, e) : OK;
-    if (!title.n)
-        return take_out(ctx, db, pool, &b, i);
-    b.v[i] = e;
+    if (title.n)
+        b.v[i] = e;
+    else
+        memmove(&b.v[i], &b.v[i + 1], (--b.n - i) * sizeof *b.v);
     return write_block(ctx, db, pool, b.first, b.v, b.n);
 }
 

@@ -5,14 +5,12 @@
 #include "store/sql/index/word_blocks.h"
 
 /*
- * Comparing by a sum of hashes takes two passes and constant memory, where sorting both sides would
- * take as much memory as the index. It tells that they differ, not where: the remedy is the same, a
- * rebuild. The mixing is that of a 64-bit finalizer (xor-shift and multiplication for each part),
- * so that single differences do not cancel out.
+ * Rows and index are both a set of (token, document, column, place), whose hashes are added up:
+ * that takes two passes and constant memory, where sorting both sides would take as much memory as
+ * the index. It tells that they differ, not where: the remedy is the same, a rebuild. The mixing is
+ * that of a 64-bit finalizer (xor-shift and multiplication for each part), so that single
+ * differences do not cancel out.
  */
-
-/* Rows and index are both a set of (token, document, column, place). Each member is hashed, and the
- * hashes are added up: the order does not matter, and nothing is kept. */
 void hash_add(struct hash_sum *sum, str word, int64_t a, int64_t b, int64_t c)
 {
     uint64_t h = str_hash(word);

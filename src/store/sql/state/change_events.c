@@ -216,15 +216,8 @@ void notes_look(struct ctx *ctx, struct db *db, struct notes *n)
 
 /* --- following --- */
 
-static enum status begin_notes(struct ctx *ctx, struct db *db, struct notes *n)
+static enum status add_triggers(struct ctx *ctx, struct db *db, struct notes *n)
 {
-    TRY(read_version(ctx, db, &n->version));
-    TRY(read_access(ctx, db, n->access));
-    n->looked_us = clock_mono_us();
-    if (is_postgres(db))
-        return notes_pg_follow(ctx, db, n);
-    if (n->has_triggers)
-        return OK;
     int rc =
         sqlite3_create_function(db->handle, "note", 4, SQLITE_UTF8, n, note_change, NULL, NULL);
     if (rc != SQLITE_OK)
@@ -238,7 +231,13 @@ static enum status begin_notes(struct ctx *ctx, struct db *db, struct notes *n)
 enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *n, struct follower *to)
 {
     assert(to && !n->to);
-    TRY(begin_notes(ctx, db, n));
+    TRY(read_version(ctx, db, &n->version));
+    TRY(read_access(ctx, db, n->access));
+    n->looked_us = clock_mono_us();
+    if (is_postgres(db))
+        TRY(notes_pg_follow(ctx, db, n));
+    else if (!n->has_triggers)
+        TRY(add_triggers(ctx, db, n));
     notes_clear(n);
     n->to = to;
     return OK;

@@ -24,31 +24,15 @@ void files_open(struct store_files *p, const char *path)
     atomic_store(&p->state, FILES_AWAY);
 }
 
-void files_close(struct store_files *p)
-{
-    for (size_t i = 0; i < STORE_FILES; i++)
-        free(p->open[i]);
-}
-
-/* Looked up once, as every commit looks twice. The database itself is looked for by its own path:
- * there a link that leads elsewhere now is noticed. */
-static void find_paths(struct ctx *ctx, struct store_files *p)
-{
-    str whole = file_whole(&ctx->arena, p->path);
-    for (size_t i = 0; i < STORE_FILES; i++) {
-        str path = i ? str_printf(&ctx->arena, S_FMT "%s", S_ARG(whole), ends[i]) : str_of(p->path);
-        free(p->open[i]);
-        p->open[i] = heap_alloc(path.n + 1);
-        memcpy(p->open[i], path.p, path.n);
-    }
-}
-
+/* The paths are looked up once, as every commit looks twice. The database itself is looked for by
+ * its own path: there a link that leads elsewhere now is noticed. */
 void files_take(struct ctx *ctx, struct store_files *p)
 {
     struct stat st;
+    const char *whole = file_whole(&ctx->arena, p->path).p;
     assert(atomic_load(&p->state) == FILES_AWAY);
-    find_paths(ctx, p);
     for (size_t i = 0; i < STORE_FILES; i++) {
+        snprintf(p->open[i], sizeof p->open[i], "%s%s", i ? whole : p->path, ends[i]);
         bool is_there = stat(p->open[i], &st) == 0;
         p->files[i].device = is_there ? st.st_dev : 0;
         p->files[i].inode = is_there ? st.st_ino : 0;

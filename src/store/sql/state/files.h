@@ -1,6 +1,7 @@
 /* files.h - a check that the open files are still the ones at their paths. */
 #pragma once
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -15,8 +16,8 @@ enum files_state {
 enum { STORE_FILES = 3 }; /* the database, its log, and the log's index */
 
 struct store_files {
-    const char *path;        /* of the store */
-    char *open[STORE_FILES]; /* where they are; SQLite puts the log beside the file of a link */
+    const char *path;                 /* of the store */
+    char open[STORE_FILES][PATH_MAX]; /* SQLite puts the log beside the file of a link */
     _Atomic(enum files_state) state;
     struct {
         dev_t device;
@@ -25,7 +26,6 @@ struct store_files {
 };
 
 void files_open(struct store_files *p, const char *path);
-void files_close(struct store_files *p);
 /* The files are open: those that are at the paths now. */
 void files_take(struct ctx *ctx, struct store_files *p);
 /* In PostgreSQL: the server cannot be reached, until files_take. */

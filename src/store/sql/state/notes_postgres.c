@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "store/sql/db/query.h"
+#include "store/sql/db/sql_parts.h"
 
 /*
  * A server that is followed holds a shared lock, and listens. The others look for such locks each
@@ -19,10 +20,6 @@ enum { LOOK_US = 1000000, TRUST_US = 4000000, SENT_MAX = 7000, LONG_US = 1000000
 
 #define CHANNEL "'rememberd_' || md5(current_schema())"
 #define OF_SCHEMA "hashtext(current_schema())"
-#define HELD(what)                                                                                 \
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = " what                \
-    " AND objid = (" OF_SCHEMA "::bigint & 4294967295)::oid"                                       \
-    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 
 static const char listen[] = "DO $$BEGIN EXECUTE format('LISTEN %I', " CHANNEL "); END$$;"
                              " SELECT pg_advisory_lock_shared(5934, " OF_SCHEMA ");"
@@ -30,7 +27,7 @@ static const char listen[] = "DO $$BEGIN EXECUTE format('LISTEN %I', " CHANNEL "
 static const char leave[] = "UNLISTEN *; SELECT pg_advisory_unlock_shared(5934, " OF_SCHEMA ")";
 static const char notes_setting[] = "rememberd.notes";
 /* Of those who follow, and of all servers. */
-static const char followers[] = HELD("5934"), servers[] = HELD("5935");
+static const char followers[] = LOCKS_HELD("5934"), servers[] = LOCKS_HELD("5935");
 
 enum status notes_pg_open(struct ctx *ctx, struct db *db, struct notes *n)
 {

@@ -14,9 +14,6 @@
  * thread at a time. Opening one reads the schema and prepares every statement, so connections are
  * kept.
  *
- * The pool of connections grows to max_open, and loses only those whose transaction cannot be
- * ended. When all are lent, a call waits for the next one, to its deadline.
- *
  * Before the store is open (the disk is full or cannot be written to), each read opens the file for
  * itself, without locks and without the log: nobody else can write there either. After the file was
  * lost no connection is opened, since it would open another file.

@@ -21,12 +21,8 @@
  * turn does not wait for the disk. What is queued during such a sync waits for the sync's end and
  * shares the next one, unless somebody wants to read it.
  *
- * Tasks note changes of the words index, which are applied once for the group, sorted by document:
- * FTS5 begins a new segment whenever the numbers decrease. A task that reads the index has them
- * applied before it runs.
- *
- * Tasks that nobody waits for own a copy of their input. They are bounded in number and bytes, and
- * a flush reports those that failed.
+ * Tasks note changes of the words index, which are applied once for the group (index.c). A task
+ * that reads the index has them applied before it runs.
  *
  * The queue and all counters are under w->lock; the connection and w->changes belong to the writing
  * thread and need none. The lock is never held during a statement, a commit or a sync. A crash
@@ -88,9 +84,8 @@ static enum status set_sync(struct writer *w, struct ctx *ctx, bool is_full)
     return OK;
 }
 
-/* Group commit: one transaction and one fsync for all tasks that are waiting. A task that finds its
- * transaction gone (SQLite rolls back by itself on a full disk, for one) ends the group: all its
- * tasks fail. */
+/* A task that finds its transaction gone (SQLite rolls back by itself on a full disk, for one) ends
+ * the group: all its tasks fail. */
 static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first, bool is_full)
 {
     w->changes = (struct index_changes){0};
@@ -185,6 +180,14 @@ static void answer_for_lost(struct writer *w, struct task *t)
     ctx_clear_failure(&w->lost);
 }
 
+/* The link behind the last one. */
+static struct task **tasks_end(struct task **list)
+{
+    while (*list)
+        list = &(*list)->next;
+    return list;
+}
+
 /* What the group wrote can be read, and waits to be synced. */
 static void show_group(struct writer *w, struct task *first, uint64_t last_no)
 {
@@ -195,9 +198,7 @@ static void show_group(struct writer *w, struct task *first, uint64_t last_no)
     if (w->counted.group.n)
         w->counted.latest = w->counted.group;
     w->is_syncing = true;
-    *w->last_unsynced = first;
-    while (*w->last_unsynced)
-        w->last_unsynced = &(*w->last_unsynced)->next;
+    *tasks_end(&w->unsynced) = first;
     pthread_cond_broadcast(&w->seen);
     pthread_cond_signal(&w->committed);
 }
@@ -380,8 +381,7 @@ struct task *writer_take_waited(struct task **list)
 static void refuse_waited(struct writer *w, struct ctx *ctx)
 {
     struct task *waited = writer_take_waited(&w->first);
-    for (w->last = &w->first; *w->last;)
-        w->last = &(*w->last)->next;
+    w->last = tasks_end(&w->first);
     w->has_late = false;
     pthread_mutex_unlock(&w->lock);
     (void)!writer_failure(ctx, w);
@@ -394,13 +394,9 @@ static void refuse_waited(struct writer *w, struct ctx *ctx)
 /* To the head of the queue, in their order. The lock is held. */
 void writer_put_back(struct writer *w, struct task *first)
 {
-    struct task **end = &first;
-    while (*end)
-        end = &(*end)->next;
-    *end = w->first;
-    if (!w->first)
-        w->last = end == &first ? &w->first : end;
+    *tasks_end(&first) = w->first;
     w->first = first;
+    w->last = tasks_end(&w->first);
 }
 
 static void *write_groups(void *arg)
@@ -467,7 +463,6 @@ static void *sync_groups(void *arg)
             break;
         struct task *first = w->unsynced;
         w->unsynced = NULL;
-        w->last_unsynced = &w->unsynced;
         struct commit_count count = w->counted.latest;
         pthread_mutex_unlock(&w->lock);
         end_sync(w, &ctx, first, &count);
@@ -541,7 +536,6 @@ enum status writer_open(struct ctx *ctx, struct store *s, const struct writer_st
     w->s = s;
     w->steps = steps;
     w->last = &w->first;
-    w->last_unsynced = &w->unsynced;
     w->groups = 1;
     w->counted.fd = -1;
     enum status status = open_or_wait(ctx, w);

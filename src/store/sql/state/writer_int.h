@@ -30,11 +30,11 @@ struct writer {
     pthread_mutex_t lock;
     pthread_cond_t some, done, written, seen, committed;
     struct task *first, **last;
-    struct task *unsynced, **last_unsynced; /* committed, and not durable yet */
-    bool is_syncing;                        /* from a commit on until its sync has ended */
-    bool awaits_sync;                       /* the writing thread waits for that end */
-    bool is_full;                           /* the connection syncs as it commits */
-    atomic_bool is_unsafe;                  /* a sync failed: the log may have a hole */
+    struct task *unsynced; /* committed, and not durable yet */
+    bool is_syncing;       /* from a commit on until its sync has ended */
+    bool awaits_sync;      /* the writing thread waits for that end */
+    bool is_full;          /* the connection syncs as it commits */
+    atomic_bool is_unsafe; /* a sync failed: the log may have a hole */
     bool is_sync_ending;
     /* Tasks have numbers, from 1 on: of the last one queued, committed, synced or given up, and the
      * last one that somebody waits to read. */

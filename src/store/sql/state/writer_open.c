@@ -21,20 +21,18 @@
  * With synchronous=FULL SQLite syncs the log inside the commit, and readers see the commit only
  * afterwards. With NORMAL readers see the commit at once, and the log is synced here. A connection
  * of its own has a file handle of its own, which no other thread uses. A checkpoint syncs the log
- * and the database itself, so what has left the log is durable.
+ * and the database itself, so what has left the log is durable. Whoever opens it closes it, also
+ * when that fails.
  */
 static enum status log_sync_open(struct ctx *ctx, const struct store *s, struct log_sync *out)
 {
     int64_t version;
     TRY(db_open(ctx, s->path, s->key, &out->db));
-    enum status status = db_int(ctx, &out->db, "PRAGMA schema_version", &version); /* opens it */
-    if (status == OK)
-        sqlite3_file_control(out->db.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &out->log);
-    if (status == OK && (!out->log || !out->log->pMethods))
-        status = fail(ctx, STORAGE, "the database has no write-ahead log");
-    if (status != OK)
-        log_sync_close(out);
-    return status;
+    TRY(db_int(ctx, &out->db, "PRAGMA schema_version", &version)); /* opens it */
+    sqlite3_file_control(out->db.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &out->log);
+    return out->log && out->log->pMethods
+               ? OK
+               : fail(ctx, STORAGE, "the database has no write-ahead log");
 }
 
 enum status log_sync_run(struct ctx *ctx, struct log_sync *l)
@@ -70,12 +68,18 @@ static enum status leave_older_log(struct ctx *ctx, const struct store *s, struc
     return db_open(ctx, s->path, s->key, db);
 }
 
-/* What an upgrade writes is not counted. */
-static enum status keep_old(struct ctx *ctx, struct db *db, int64_t version, const void *own)
+/* To the newest tables. What an upgrade writes is not counted. */
+static enum status bring_schema(struct ctx *ctx, struct writer *w)
 {
-    const struct writer *w = own;
-    TRY(commits_settle(ctx, db, w->s->path, SQLITE_CHECKPOINT_PASSIVE));
-    return w->steps->keep_old(ctx, w->s, db, version);
+    int64_t version;
+    TRY(schema_check(ctx, &w->db, &version));
+    if (version == schema_version())
+        return OK;
+    if (version) {
+        TRY(commits_settle(ctx, &w->db, w->s->path, SQLITE_CHECKPOINT_PASSIVE));
+        TRY(w->steps->keep_old(ctx, w->s, &w->db, version));
+    }
+    return schema_bring(ctx, &w->db);
 }
 
 static enum status open_connection(struct ctx *ctx, struct writer *w)
@@ -86,7 +90,7 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
     TRY(commits_check(ctx, db, s->path, s->asked.accepts_loss, &w->counted));
     if (w->counted.has_lost)
         TRY(leave_older_log(ctx, s, db));
-    TRY(schema_bring(ctx, db, keep_old, w)); /* statements are prepared against the newest tables */
+    TRY(bring_schema(ctx, w)); /* statements are prepared against the newest tables */
     db->hold = &s->hold;
     return db_prepare(ctx, db, WRITES);
 }
@@ -120,6 +124,7 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
         if (w->s->asked.keeps_reserve && !store_is_postgres(w->s))
             reserve_keep(w->s->path);
     } else {
+        log_sync_close(&w->log);
         if (w->counted.fd >= 0) /* its log is its own; closing would settle it without a mark */
             commits_checkpoint(&w->counted, w->db.handle, SQLITE_CHECKPOINT_PASSIVE);
         (w->counted.fd >= 0 ? db_close : db_close_unsettled)(&w->db);
