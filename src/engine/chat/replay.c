@@ -17,24 +17,20 @@
  * conversation.
  */
 
-static void take_message(struct replay *v, struct earlier_block *blocks, size_t *n, uint64_t chain,
-                         size_t at, bool in_window)
-{
-    v[*n] = (struct replay){.chain = chain};
-    blocks[*n] = (struct earlier_block){.at = at, .in_window = in_window};
-    ++*n;
-}
-
 /* The user's messages before the one that is answered now, in order. */
 static size_t earlier_messages(const struct turn *t, struct replay *v, struct earlier_block *blocks)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->in.n_window; i++)
-        if (t->in.window[i].chain && str_is(t->in.window[i].role, "user"))
-            take_message(v, blocks, &n, t->in.window[i].chain, i, true);
+        if (t->in.window[i].chain && str_is(t->in.window[i].role, "user")) {
+            v[n] = (struct replay){.chain = t->in.window[i].chain};
+            blocks[n++] = (struct earlier_block){.at = i, .in_window = true};
+        }
     for (size_t i = 0; i < t->n_spoken; i++)
-        if (t->spoken[i].at < t->out.block_at)
-            take_message(v, blocks, &n, t->spoken[i].chain, t->spoken[i].at, false);
+        if (t->spoken[i].at < t->out.block_at) {
+            v[n] = (struct replay){.chain = t->spoken[i].chain};
+            blocks[n++] = (struct earlier_block){.at = t->spoken[i].at};
+        }
     return n;
 }
 

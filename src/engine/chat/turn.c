@@ -6,8 +6,9 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
-#include "engine/chat/forgetting.h"
 #include "engine/recall/tombstones.h"
+#include "engine/text/block_strip.h"
+#include "engine/text/forget_request.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/utterance.h"
@@ -165,6 +166,29 @@ static void note_decision(struct ctx *ctx, struct turn *t, str decision, str rea
     t->record.reason = str_printf(a, S_FMT "; but none of it may be inserted now", S_ARG(reason));
 }
 
+/*
+ * "Please forget that I'm allergic to peanuts" erases nothing: rules that read it erased what
+ * nobody meant (docs/decisions/016-erasing.md). But a model would answer "I have forgotten it", and
+ * the request would be the best line about peanuts from then on. So this is what the model is told,
+ * and tells the user.
+ */
+#define FORGET_NOTE                                                                                \
+    "Asked to forget something. A message in a chat does not do that, so nothing was forgotten. "  \
+    "It can be deleted in Memory Studio, with `rememberd forget ID`, or with the tool "            \
+    "memory_forget."
+
+/* The block with a line for the note, if the budget has room for it. A block of another form, as
+ * agents have it, stays as it is. */
+static str with_note(struct arena *a, str block, str note, int64_t budget_tokens)
+{
+    const str end = S(BLOCK_CLOSING), begin = S(BLOCK_OPENING);
+    if (!note.n || (block.n && !str_ends(block, end)))
+        return block;
+    str front = block.n ? str_sub(block, 0, block.n - end.n) : begin;
+    str whole = str_printf(a, S_FMT "- " S_FMT "\n" BLOCK_CLOSING, S_ARG(front), S_ARG(note));
+    return tokens_of(whole) <= budget_tokens ? whole : block;
+}
+
 /* Recall reads far more than it keeps, and the turn lives as long as the model's answer streams: so
  * recall has a ctx of its own, and the few results are copied. */
 static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *t)
@@ -195,8 +219,9 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     TRY(ctx_pass(ctx, &own, engine_recall(&own, e, &in, &found)));
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
-    t->out.forgot = forgetting_note(t->record.question);
-    block = forgetting_block(&own.arena, block, t->out.forgot, budget);
+    bool forgets = forget_request_of(t->record.question) != FORGET_NOTHING;
+    t->out.forgot = forgets ? S(FORGET_NOTE) : S("");
+    block = with_note(&own.arena, block, t->out.forgot, budget);
     t->out.block = str_dup(&ctx->arena, block);
     note_decision(ctx, t, found.decision, found.reason);
     keep_lines(&own, e, t, found.v, found.n);

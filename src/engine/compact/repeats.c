@@ -15,10 +15,10 @@
  */
 
 /*
- * Data: each memory is cut into lines (sentences). Two hash tables lead from wording to line:
+ * Data: each memory is cut into lines (sentences). Two sorted lists lead from wording to line:
  * `whole` by all words of a line, `opening` by each beginning of it. A line whose hash is in one of
  * them is said by another line and goes; its memory and the other's join one group (union-find in
- * parent[]), which becomes one summary. Cost: one pass over the words, so 20,000 memories take no
+ * parent[]), which becomes one summary. Cost: the words are sorted once, so 20,000 memories take no
  * quadratic time.
  *
  * WORDS_LEAST: "I agree." twice is no repetition of a fact. WORDS_MAX: long lines are kept without
@@ -37,13 +37,13 @@ struct line {
 };
 
 /* From the hash of a line, or of the words it begins with, to the line. */
-struct slot {
-    uint64_t hash;
-    size_t line;
+struct wording {
+    int64_t hash; /* sought by doc_place */
+    size_t line, words;
 };
-struct table {
-    struct slot *v;
-    size_t mask;
+struct wordings {
+    struct wording *v;
+    size_t n, cap;
 };
 
 struct repeats {
@@ -53,7 +53,7 @@ struct repeats {
     struct line *lines;
     size_t n_lines, cap;
     size_t *parent, *bytes, *members; /* of each memory; the last two count at the root */
-    struct table whole, opening;
+    struct wordings whole, opening;
 };
 
 /* --- lines --- */
@@ -90,42 +90,28 @@ static void add_line(struct repeats *r, size_t owner, str text)
     r->bytes[owner] += line.text.n + 1;
 }
 
-/* Open addressing with linear probing; the tables are made twice as large as needed, so a free slot
- * is always found. Hash 0 marks it. */
-static struct slot *slot_at(const struct table *t, uint64_t hash)
+/* What is found of a hash: of all words the first line, of an opening the longest. */
+ORDER(by_hash, struct wording, UP(hash) ?: DOWN(words) ?: UP(line));
+
+/* Every line that is compared is in both lists. */
+static struct wording *wording_of(const struct wordings *list, uint64_t hash)
 {
-    size_t i = hash & t->mask;
-    while (t->v[i].hash && t->v[i].hash != hash)
-        i = (i + 1) & t->mask;
-    return &t->v[i];
+    return &list->v[doc_place(list->v, list->n, sizeof *list->v, (int64_t)hash)];
 }
 
-static struct table table_for(struct arena *a, size_t n)
-{
-    size_t size = 16;
-    while (size < 2 * n)
-        size *= 2;
-    return (struct table){NEW_N(a, struct slot, size), size - 1};
-}
-
-/* The first line of each wording; the longest line of each opening. */
 static void enter_line(struct repeats *r, size_t at)
 {
-    struct line *line = &r->lines[at];
-    struct slot *s = slot_at(&r->whole, line->hash);
+    const struct words *w = &r->lines[at].words;
     uint64_t hash = 0;
-    if (!line->hash)
-        return;
-    if (!s->hash)
-        *s = (struct slot){line->hash, at};
-    for (size_t i = 0; i < line->words.n; i++) {
-        if (!counts(&line->words.v[i]))
-            continue;
-        hash = mix(hash, &line->words.v[i]);
-        s = slot_at(&r->opening, hash);
-        if (!s->hash || r->lines[s->line].words.n < line->words.n)
-            *s = (struct slot){hash, at};
-    }
+    for (size_t i = 0; r->lines[at].hash && i < w->n; i++)
+        if (counts(&w->v[i])) {
+            hash = mix(hash, &w->v[i]);
+            ARENA_ADD(r->a, r->opening.v, r->opening.n, r->opening.cap) =
+                (struct wording){(int64_t)hash, at, w->n};
+        }
+    if (hash)
+        ARENA_ADD(r->a, r->whole.v, r->whole.n, r->whole.cap) =
+            (struct wording){(int64_t)hash, at, 0};
 }
 
 /* --- which line says another --- */
@@ -145,10 +131,10 @@ static size_t said_by(const struct repeats *r, size_t at)
     const struct line *line = &r->lines[at];
     if (!line->hash)
         return NOWHERE;
-    size_t same = slot_at(&r->whole, line->hash)->line;
+    size_t same = wording_of(&r->whole, line->hash)->line;
     if (same != at)
         return same;
-    size_t more = slot_at(&r->opening, line->hash)->line;
+    size_t more = wording_of(&r->opening, line->hash)->line;
     bool is_more = more != at && r->lines[more].words.n > line->words.n;
     return is_more && only_adds(&r->lines[more], line) ? more : NOWHERE;
 }
@@ -178,7 +164,7 @@ static void drop_line(struct repeats *r, size_t at, size_t for_line)
     size_t members = r->members[x] + (x == y ? 0 : r->members[y]);
     bool fits = members <= SUMMARY_MEMBERS && bytes <= (size_t)SUMMARY_TOKENS * TOKEN_BYTES;
     if (x != y && (!fits || !are_alike(&r->v[x], &r->v[y]))) {
-        slot_at(&r->whole, line->hash)->line = at;
+        wording_of(&r->whole, line->hash)->line = at;
         return;
     }
     line->said = for_line;
@@ -287,7 +273,6 @@ void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct 
 {
     struct repeats r = {.a = a, .v = v, .n = n};
     struct sentence s;
-    size_t words = 0;
     r.parent = NEW_N(a, size_t, n + 1);
     r.bytes = NEW_N(a, size_t, n + 1);
     r.members = NEW_N(a, size_t, n + 1);
@@ -298,11 +283,9 @@ void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct 
             add_line(&r, i, s.text);
     }
     for (size_t i = 0; i < r.n_lines; i++)
-        words += r.lines[i].words.n;
-    r.whole = table_for(a, r.n_lines);
-    r.opening = table_for(a, words);
-    for (size_t i = 0; i < r.n_lines; i++)
         enter_line(&r, i);
+    SORT(r.whole.v, r.whole.n, by_hash);
+    SORT(r.opening.v, r.opening.n, by_hash);
     for (size_t i = 0; i < r.n_lines; i++) {
         size_t by = said_by(&r, i);
         if (by != NOWHERE)

@@ -18,9 +18,8 @@
  * facts for eviction, and prune old transcripts where a number of days is set. All changes except
  * pruning are one write at the end, so a pass that is cut short changes nothing.
  *
- * IDLE_DAYS: a fact that was used or changed within a month is never evicted. MENTION_DAYS,
- * MENTIONS, STEP: each three of the newest PROMOTED_BY episodes of two months that mention a fact
- * add 0.05. PAGE rows are read at once; LINES_MAX bounds the report, not the work.
+ * engine/distil.h has the rules behind the numbers. PAGE rows are read at once; LINES_MAX bounds
+ * the report, not the work.
  */
 enum { IDLE_DAYS = 30, MENTION_DAYS = 60, MENTIONS = 3 };
 enum { PAGE = 5000, LINES_MAX = 200, WORDS_MAX = 4000, TEXT_MAX = 1 << 20, WAIT_MS = 5000 };
@@ -56,11 +55,6 @@ enum status pass_each(struct pass *p, struct memory_filter f,
 
 /* --- which episodes mention a fact --- */
 
-struct mention {
-    int64_t word; /* a hash, sought by doc_place */
-    size_t episode;
-};
-
 /* Stems of the words that say something, as shingles. */
 static struct term_set topic_of(struct arena *a, str text)
 {
@@ -74,44 +68,29 @@ static struct term_set topic_of(struct arena *a, str text)
     return shingles_of(a, buf_str(&b));
 }
 
-ORDER(by_word, struct mention, UP(word));
-
-/* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
- * instead of n times m comparisons. */
-static void find_mentions(struct pass *p)
+static void read_topics(struct pass *p)
 {
     struct arena *a = &p->ctx->arena;
-    size_t cap = 0, taken = 0;
-    for (size_t i = p->n_episodes; i-- > 0 && taken < PROMOTED_BY;) {
+    p->topics = NEW_N(a, struct term_set, PROMOTED_BY);
+    for (size_t i = p->n_episodes; i-- > 0 && p->n_topics < PROMOTED_BY;) {
         const struct episode *e = &p->episodes[i];
-        if (e->is_gone || e->latest < p->now - MENTION_DAYS * DAY_MS)
-            continue;
-        struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
-        for (size_t k = 0; k < words.n; k++)
-            ARENA_ADD(a, p->mentions, p->n_mentions, cap) =
-                (struct mention){(int64_t)words.v[k], taken};
-        taken++;
+        if (!e->is_gone && e->latest >= p->now - MENTION_DAYS * DAY_MS)
+            p->topics[p->n_topics++] = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
     }
-    SORT(p->mentions, p->n_mentions, by_word);
 }
 
-/* How many episodes hold at least MENTION of the fact's words; each episode counts once. */
+/* How many episodes hold at least MENTION of the fact's words: look-ups of a few words in at most
+ * PROMOTED_BY sets. */
 static int64_t count_mentions(struct arena *a, const struct pass *p, str fact)
 {
-    const struct mention *v = p->mentions;
-    size_t shared[PROMOTED_BY] = {0};
     int64_t n = 0;
     struct term_set words = topic_of(a, fact);
-    for (size_t i = 0; i < words.n; i++) {
-        int64_t word = (int64_t)words.v[i];
-        size_t k = doc_place(v, p->n_mentions, sizeof *v, word);
-        for (; k < p->n_mentions && v[k].word == word; k++) {
-            assert(v[k].episode < PROMOTED_BY);
-            shared[v[k].episode]++;
-        }
+    for (size_t i = 0; i < p->n_topics; i++) {
+        size_t shared = 0;
+        for (size_t k = 0; k < words.n; k++)
+            shared += terms_have(&p->topics[i], words.v[k]);
+        n += shared > 0 && (double)shared >= MENTION * (double)words.n;
     }
-    for (size_t i = 0; i < PROMOTED_BY; i++)
-        n += shared[i] > 0 && (double)shared[i] >= MENTION * (double)words.n;
     return n;
 }
 
@@ -121,7 +100,7 @@ static int64_t count_mentions(struct arena *a, const struct pass *p, str fact)
 static void promote_fact(struct pass *p, struct arena *own, struct memory *fact)
 {
     struct consolidation *c = &p->change;
-    bool is_seen = p->n_mentions && fact->updated <= c->seen;
+    bool is_seen = p->n_topics && fact->updated <= c->seen;
     int64_t n = is_seen ? count_mentions(own, p, fact->content) : 0;
     double due = fact->importance + STEP * (double)(n / MENTIONS);
     due = due > 1 ? 1 : due;
@@ -188,7 +167,7 @@ static enum status run_pass(struct pass *p)
     p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
-    find_mentions(p);
+    read_topics(p);
     TRY(pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact));
     TRY(transcript_read(p));
     if (p->report.dry_run)

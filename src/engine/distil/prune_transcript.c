@@ -6,8 +6,8 @@
  * and so would each old chat that someone imports: nobody loses what was said for a default. The
  * turns go only when someone has set the days.
  *
- * Sessions are listed by when they were last spoken in, so pages are read from the end until one
- * has no old session. Reading and erasing are two steps: a dry run only reads.
+ * Pages of such sessions are read from the oldest on. Reading and erasing are two steps: a dry run
+ * only reads.
  */
 enum { PAGE = 500 };
 
@@ -22,39 +22,26 @@ static void note_old(struct pass *p, const struct session *session)
                          (long long)session->messages, (long long)p->by->episode_days));
 }
 
-/* The page that ends at *end, the last spoken in first. False: none of it is old. */
-static enum status read_page(struct pass *p, size_t *end, bool *has_old)
-{
-    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
-    struct session_filter f = {.pool = p->change.pool};
-    struct session *v;
-    size_t n;
-    f.offset = *end > PAGE ? *end - PAGE : 0;
-    f.limit = *end - f.offset;
-    TRY(ctx_pass(p->ctx, &own, store_sessions(&own, p->e->store, &f, &v, &n, NULL)));
-    *has_old = false;
-    for (size_t i = 0; i < n; i++) {
-        bool is_old = v[i].updated < p->now - p->by->episode_days * DAY_MS;
-        *has_old |= is_old;
-        if (is_old && v[i].messages > 0)
-            note_old(p, &v[i]);
-    }
-    *end = f.offset;
-    return OK;
-}
-
 enum status transcript_read(struct pass *p)
 {
-    struct session_filter f = {.pool = p->change.pool, .limit = 1};
+    struct session_filter f = {.pool = p->change.pool,
+                               .before = p->now - p->by->episode_days * DAY_MS,
+                               .limit = 1};
     struct session *v;
     size_t n;
     int64_t total;
-    bool has_old = true;
     if (!runtime_prunes(p->by) || p->by->episode_days <= 0)
         return OK;
     TRY(store_sessions(p->ctx, p->e->store, &f, &v, &n, &total));
-    for (size_t end = (size_t)total; end > 0 && has_old;)
-        TRY(read_page(p, &end, &has_old));
+    for (size_t end = (size_t)total; end > 0; end = f.offset) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
+        f.offset = end > PAGE ? end - PAGE : 0;
+        f.limit = end - f.offset;
+        TRY(ctx_pass(p->ctx, &own, store_sessions(&own, p->e->store, &f, &v, &n, NULL)));
+        for (size_t i = 0; i < n; i++)
+            if (v[i].messages > 0)
+                note_old(p, &v[i]);
+    }
     return OK;
 }
 

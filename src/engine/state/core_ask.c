@@ -14,11 +14,9 @@ static const struct {
 };
 
 /*
- * All questions to the core model go through core_ask, so budget, breaker, deadline, meter and work
- * log hold for each of them, and a new use cannot forget one. The order: is a model set and
- * reachable by the settings; are the hour's tokens left for the question and an answer of the usual
- * length; is the circuit closed; the call; then tokens are counted, also of a call that failed,
- * because the server bills those as well.
+ * All questions to the core model go through core_ask, so that a new use cannot forget budget,
+ * breaker, deadline, meter or work log. Tokens of a call that failed count, too: the server bills
+ * those as well.
  */
 
 /* words NULL: as the failed step words it. */

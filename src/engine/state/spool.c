@@ -26,7 +26,8 @@ struct spool {
     pthread_mutex_t lock;
     pthread_cond_t dropped;
     int64_t first, end;     /* places in the file */
-    size_t first_bytes;     /* of the line that spool_first has given */
+    size_t first_bytes;     /* of the line that spool_first has given, */
+    size_t first_slot;      /* and of its pool */
     int64_t waiting[SLOTS]; /* lines of the pools of a slot */
     atomic_int_least64_t n; /* looked at without the lock */
 };
@@ -155,17 +156,11 @@ enum status spool_first(struct ctx *ctx, struct spool *s, str *line, bool *any)
         if (!end && n < left)
             continue;
         s->first_bytes = end ? (size_t)(end - p) + 1 : (size_t)n;
+        s->first_slot = strtoul(p, NULL, 10) % SLOTS;
         *line = str_sub((str){p, s->first_bytes - 1}, MARK, s->first_bytes - 1);
         return OK;
     }
     return OK;
-}
-
-static size_t first_slot(const struct spool *s)
-{
-    char slot[MARK] = "";
-    ssize_t n = pread(s->fd, slot, MARK - 1, s->first);
-    return n < 0 ? 0 : strtoul(slot, NULL, 10) % SLOTS;
 }
 
 enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from)
@@ -175,7 +170,7 @@ enum status spool_take(struct ctx *ctx, struct spool *s, struct spool *from)
         str line;
         bool any;
         TRY(ctx_pass(ctx, &own, spool_first(&own, from, &line, &any)));
-        TRY(ctx_pass(ctx, &own, add_line(&own, s, first_slot(from), line)));
+        TRY(ctx_pass(ctx, &own, add_line(&own, s, from->first_slot, line)));
         spool_drop(from);
     }
     return OK;
@@ -185,7 +180,7 @@ void spool_drop(struct spool *s)
 {
     bool is_done = true;
     HOLD(&s->lock);
-    s->waiting[first_slot(s)]--;
+    s->waiting[s->first_slot]--;
     s->n--;
     s->first += (int64_t)s->first_bytes;
     if (s->first == s->end) {

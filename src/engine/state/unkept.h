@@ -8,15 +8,12 @@
 
 struct ctx;
 struct engine;
-struct unkept;
-
-/* Queues the turn for the store. Called once, on any thread, with a ctx of its own. */
-typedef void unkept_keep(struct ctx *ctx, struct engine *e, struct unkept *u);
 
 /* A member of what keeps the turn; all zero: the turn was never added. */
 struct unkept {
     struct pool_ref pool;
-    unkept_keep *keep;
+    /* Queues the turn for the store. Called once, on any thread, with a ctx of its own. */
+    void (*keep)(struct ctx *ctx, struct engine *e, struct unkept *u);
     enum { UNKEPT_OUT, UNKEPT_WAITS, UNKEPT_RUNS } phase;
     struct unkept *next;
 };
