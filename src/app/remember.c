@@ -71,7 +71,16 @@ static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
 }
 
 /* The best first by the score that is printed; of equal ones in the order of the search. */
-ORDER(best_first, struct recalled, DOWN(score));
+static void sort_by_score(struct recalled *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct recalled one = v[i];
+        size_t at = i;
+        for (; at > 0 && v[at - 1].score < one.score; at--)
+            v[at] = v[at - 1];
+        v[at] = one;
+    }
+}
 
 /* Finds what the REST API finds. Nothing is noted, as the database is opened to be read. */
 enum status command_search(struct ctx *ctx, const struct options *o)
@@ -92,7 +101,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
         TRY(surface_found_json(ctx, &found, o->explain, &b));
         return print_buf(&b);
     }
-    SORT_STABLE(found.v, found.n, best_first);
+    sort_by_score(found.v, found.n);
     for (; n < found.n && found.v[n].score >= LEAST_SHOWN; n++)
         print_found(ctx, &found.v[n], o->explain);
     if (!found.n)

@@ -153,15 +153,6 @@ uint64_t str_hash(str s);
     }
 /* Sorts the first N of an array by such a function; the array may be NULL where N is 0. */
 #define SORT(V, N, ORDER) ((N) ? qsort((V), (N), sizeof *(V), (ORDER)) : (void)0)
-/* The same for few elements: the time grows with the square of N. Equal ones keep their order. */
-#define SORT_STABLE(V, N, ORDER)                                                                   \
-    for (size_t sorted_ = 1; sorted_ < (N); sorted_++) {                                           \
-        const __typeof__(*(V)) one_ = (V)[sorted_];                                                \
-        size_t at_ = sorted_;                                                                      \
-        for (; at_ && (ORDER)(&(V)[at_ - 1], &one_) > 0; at_--)                                    \
-            (V)[at_] = (V)[at_ - 1];                                                               \
-        (V)[at_] = one_;                                                                           \
-    }
 #define UP(M) ((x->M > y->M) - (x->M < y->M))
 #define DOWN(M) (-UP(M))
 #define BY_TEXT(M) str_cmp(x->M, y->M)

@@ -24,7 +24,7 @@ const listed = (...patterns) => execFileSync('git', ['ls-files', ...patterns], {
 
 /** The texts in a C source, joined as the compiler joins them, with {} for what varies. */
 function textsOf(file) {
-  const source = read(file).replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*#.*$/gm, '').replace(/\bS_FMT\b/g, '"%s"').replace(/\bLOG_NAME\b/g, '"rememberd.audit"');
+  const source = read(file).replace(/\\$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*#.*$/gm, '').replace(/\bS_FMT\b/g, '"%s"').replace(/\bLOG_NAME\b/g, '"rememberd.audit"');
   return [...source.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*/g)].map(([all]) =>
     [...all.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, part]) => part).join('').replace(/%[-0-9.]*(?:z|ll?)?[a-z]/g, '{}').replace(/%%/g, '%').replace(/\\n$/, '').replace(/\\(.)/g, '$1'));
 }
@@ -89,7 +89,7 @@ test('every text that the doctor can print has a row, and every row a text', () 
   const texts = [...own, ...passedOn.flatMap(textsOf).filter(isSentence), ...rulesOf('src/store/sql/read/check_rules.def')];
   assert.ok(own.length > 60 && texts.length > 120, `${own.length} of ${texts.length}`);
   assert.deepEqual(texts.filter((text) => !german.has(text) && !parts(text).every((part) => german.has(part))), []);
-  const source = [...listed('src/**/*.c').flatMap(textsOf), ...rulesOf('src/store/sql/read/check_rules.def'), read('src/engine/recall.h')].join('\n');
+  const source = [...listed('src/**/*.[ch]').flatMap(textsOf), ...rulesOf('src/store/sql/read/check_rules.def'), read('src/engine/recall.h')].join('\n');
   const longest = (text) => text.split(/\{\}|\("/).sort((a, b) => b.length - a.length)[0].trim();
   assert.deepEqual([...rows, ...doctor].map(([text]) => text).filter((text) => !source.includes(longest(text))), []);
   for (const [text, to] of all) {

@@ -74,8 +74,17 @@ static enum status add_events(struct ctx *ctx, const struct history_item *all, s
     return OK;
 }
 
-/* Of one time, what was noted first comes first. */
-ORDER(oldest_first, struct change_event, UP(at));
+/* Stable: of one time, what was noted first comes first. */
+static void sort_events(struct events *e)
+{
+    for (size_t i = 1; i < e->n; i++) {
+        struct change_event one = e->v[i];
+        size_t k = i;
+        for (; k && e->v[k - 1].at > one.at; k--)
+            e->v[k] = e->v[k - 1];
+        e->v[k] = one;
+    }
+}
 
 static HANDLER(memory_history)
 {
@@ -89,7 +98,7 @@ static HANDLER(memory_history)
                        in->params[0], &v, &n));
     for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
-    SORT_STABLE(events.v, events.n, oldest_first);
+    sort_events(&events);
     shape.total = (int64_t)events.n;
     return list_reply(ctx, history_out_fields, &shape, events.v, events.n, sizeof *events.v, out);
 }
