@@ -21,7 +21,7 @@ static enum status embed_batch(struct ctx *ctx, struct instance *instance, struc
     enum status s = engine_embed_some(&own, instance->engine, more);
     if (s == OK)
         s = store_vector_stats(&own, instance->store, NULL, now);
-    return s == OK ? OK : fail(ctx, s, "%s", own.why);
+    return ctx_pass(ctx, &own, s);
 }
 
 /* Ends when there is nothing more to make now; what still waits or has failed is printed at the

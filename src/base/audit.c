@@ -128,7 +128,7 @@ static str line_of(struct chain *c, struct audit_line line, uint8_t mac[MAC])
 
 static enum status read_file(struct chain *c, const char *path, int64_t from, str *out)
 {
-    struct stat st;
+    struct stat st = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     *out = S("");
     if (fd < 0)

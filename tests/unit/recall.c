@@ -120,6 +120,21 @@ TEST(memories_are_found_beside_turns)
               0);
 }
 
+/* What stands around the lines takes more than such a budget has. */
+TEST(the_smallest_budget_is_no_endless_one)
+{
+    ENGINE(e, s, p);
+    remember(ctx, e, "works as a nurse in Leipzig");
+    remember(ctx, e, "my name is Anna");
+    for (int64_t budget = 1; budget < 40; budget += 13) {
+        struct recall_out r =
+            recall_question(ctx, e, "What do you know about me?",
+                            (struct recall_in){.gate = true, .budget_tokens = budget});
+        CHECK_INT(r.n, 2);
+        CHECK(r.v[0].state == LINE_INJECTED && r.v[1].state != LINE_INJECTED);
+    }
+}
+
 TEST(a_question_about_the_user_finds_what_is_known)
 {
     ENGINE(e, s, p);

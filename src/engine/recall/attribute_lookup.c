@@ -62,8 +62,7 @@ static double worth_of(const struct word_hit *hit, const double *worths, size_t 
     return worth;
 }
 
-/* The documents of one more search beside those of others, both ascending: each once, with the sum
- * of its worths. */
+/* The documents of another search beside others', both ascending: each once, its worths added. */
 static struct stem_hit *join_hits(struct arena *a, const struct stem_hit *v, size_t *n,
                                   const struct word_hits *more, const double *worths,
                                   size_t n_worths)

@@ -507,7 +507,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     int64_t tokens, frame = in->gate ? BLOCK_TOKENS : 0;
     struct line_budget budget =
         in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget, 0};
-    budget.sure -= frame, budget.most -= frame;
+    budget.sure = budget.sure < 0 ? -1 : budget.sure > frame ? budget.sure - frame : 0;
+    budget.most -= frame;
     TRY(choose(f, budget, &tokens));
     str covered = lines_covered(f, &v);
     str reason = str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered));

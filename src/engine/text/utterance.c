@@ -163,7 +163,7 @@ static bool has_speaker_mark(str sentence)
                                         "</system>",  "SYSTEM:",        "### Instruction",
                                         "ASSISTANT:", "\"tool_calls\"", "<tool_call>",
                                         NULL};
-    bool may_have = SOME(i, sentence.n, char_is_one_of(sentence.p[i], "<[#:")); /* as each has */
+    bool may_have = SOME(i, sentence.n, char_is_one_of(sentence.p[i], "<[#:\"")); /* as each has */
     return may_have && text_holds_any(sentence, marks);
 }
 

@@ -40,8 +40,7 @@ static enum status sum_blocks(struct ctx *ctx, struct db *db, struct hash_sum *s
             hash_add(sum, fresh.word, pool, e.doc, fresh.counts);
         *damaged += n != says;
     }
-    enum status status = sql_end(&q);
-    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+    return ctx_pass(ctx, &row, sql_end(&q));
 }
 
 enum status word_blocks_check(struct ctx *ctx, struct db *db, struct buf *findings)

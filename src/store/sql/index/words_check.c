@@ -56,8 +56,7 @@ static enum status sum_index(struct db *db, struct ctx *ctx, struct hash_sum *su
         hash_add(sum, token, doc, column, sql_get_int(&q));
         arena_reset(&row.arena);
     }
-    enum status status = sql_end(&q);
-    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+    return ctx_pass(ctx, &row, sql_end(&q));
 }
 
 enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
