@@ -24,6 +24,17 @@ async function found(server, headers = {}) {
 
 const BOTH = [false, false]; // recall gives neither any more
 
+test('what is said again in a new chat after its message was erased is found', async (t) => {
+  const server = await serve(t);
+  await server.tell(TEXT); // without a session: both chats begin alike, and so do the ids of their messages
+  const [{ source }] = (await server.ask('GET', '/v1/memories')).json().memories;
+  assert.equal((await server.ask('DELETE', `/v1/memories/${source}`)).status, 200);
+  assert.deepEqual(await found(server), BOTH);
+  await server.tell(TEXT);
+  assert.deepEqual(await found(server), [true, true]);
+  assert.match((await server.tell('What is my parrot called?')).json().choices[0].message.content, /Quito/);
+});
+
 test('the command line erases one space, and with --all-spaces every space of the user', async (t) => {
   const server = await serve(t);
   const at = ['--data', server.data], other = async () => (await run(['list', '--space', 'other', ...at])).stdout;

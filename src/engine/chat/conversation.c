@@ -105,8 +105,7 @@ uint64_t turn_own(const struct turn *t, str role, str text)
     return hash_of(seed_of(t), role_of(role), text);
 }
 
-/* Only the end of a very long conversation counts: else one request would hold up everyone's
- * writes. */
+/* Only the end of a very long conversation counts: one request would hold up everyone's writes. */
 static void read_said(struct place *p)
 {
     const struct turn *t = p->t;
@@ -284,8 +283,7 @@ static bool has_gone_on(struct place *p)
     return false;
 }
 
-/* Whether what comes again was forgotten since it was said. A retry comes at once, with nothing in
- * between: this is said anew. */
+/* Whether what comes again was forgotten since it was said: a retry comes with nothing between. */
 static bool was_forgotten(struct place *p)
 {
     struct message known;
@@ -297,8 +295,7 @@ static bool was_forgotten(struct place *p)
     return tombstones_left(&tombstones, &p->ctx->arena, &known).n < str_trim(known.text).n;
 }
 
-/* Whether all of a late turn is there with its answer: the client went on at another server, and
- * brought it along. */
+/* Whether a late turn is there with its answer: the client went on at another server with it. */
 static bool was_brought(struct place *p)
 {
     struct message m;

@@ -114,8 +114,7 @@ static void write_line(struct buf *out, const char *name, str text, size_t most)
     buf_byte(out, '\n');
 }
 
-/* Only the last SHOWN messages: a pronoun rarely reaches further back, and each message costs the
- * user's wait. */
+/* Only the last SHOWN messages: a pronoun rarely reaches further, each costs the user's wait. */
 static str told(struct arena *a, str question, const struct history *h)
 {
     struct buf out = buf_make(a, 1 << 16);

@@ -54,7 +54,8 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
     }
 }
 
-/* Messages before the last one of the user were said before. */
+/* Messages before the last one of the user were said before. That one, if a bar names it, was
+ * erased and is said again: as another message, since the bar holds for what has its id. */
 static void date_history_back(struct ctx *ctx, const struct tombstones *tombstones,
                               struct message *v, size_t n)
 {
@@ -63,6 +64,9 @@ static void date_history_back(struct ctx *ctx, const struct tombstones *tombston
         last--;
     for (size_t i = 0; i + 1 < last; i++)
         tombstones_date_back(tombstones, &ctx->arena, &v[i]);
+    if (last && tombstones_touch(tombstones, v[last - 1].id))
+        v[last - 1].id = ID_OF(&ctx->arena, v[last - 1].id, S("again"),
+                               {(const char *)&v[last - 1].created, sizeof v->created});
 }
 
 /* Of the first message of the user; asked for only when nothing stands before the new messages. */

@@ -327,10 +327,8 @@ enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barri
         s = bar_erased(&f, in->erased);
     if (s == OK)
         s = write_bars(&f, &n);
-    if (s != OK)
-        return fail(ctx, s, "%s", own.why);
     *barred = n;
-    return OK;
+    return ctx_pass(ctx, &own, s);
 }
 
 enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,
