@@ -38,8 +38,7 @@ static enum status embed_some(struct ctx *ctx, struct engine *e, bool *more)
     return engine_embed_some(ctx, e, more);
 }
 
-/* Receipts and expired memories only pile up slowly, so this runs by the clock, not after each
- * write. */
+/* Receipts and expired memories pile up slowly: this runs by the clock, not after each write. */
 static enum status prune_old(struct ctx *ctx, struct instance *instance)
 {
     int64_t now = clock_ms(), removed = 0;
@@ -203,8 +202,7 @@ void background_begin(struct background *b, struct instance *instance)
     }
 }
 
-/* Sets the flag first, then wakes. store_wake also holds for later waits, so no worker misses
- * it. */
+/* Sets the flag first, then wakes: store_wake holds for later waits, so no worker misses it. */
 void background_end(struct background *b)
 {
     if (!b->n)

@@ -185,8 +185,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
 
 /* --- where the key is --- */
 
-/* Both verbs only read; show prints the key itself, for a copy on paper or in a password
- * manager. */
+/* Both only read; show prints the key itself, for a copy on paper or in a password manager. */
 enum status command_key_check(struct ctx *ctx, const struct options *o)
 {
     str verb = o->words.v[1];

@@ -73,8 +73,7 @@ enum status command_mcp_check(struct ctx *ctx, const struct options *o)
     return surface_mcp_tools(ctx, o->tools);
 }
 
-/* Background work runs here as well: without a server nobody else makes vectors for what is
- * added. */
+/* Background work runs here, too: without a server nobody else makes vectors of what is added. */
 enum status command_mcp(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};

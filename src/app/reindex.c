@@ -24,8 +24,7 @@ static enum status embed_batch(struct ctx *ctx, struct instance *instance, struc
     return ctx_pass(ctx, &own, s);
 }
 
-/* Ends when there is nothing more to make now; what still waits or has failed is printed at the
- * end. */
+/* Ends when nothing more can be made now; what waits or has failed is printed at the end. */
 static enum status embed_all(struct ctx *ctx, struct instance *instance, struct vector_stats *now)
 {
     struct progress progress = {0};
@@ -40,8 +39,7 @@ static enum status embed_all(struct ctx *ctx, struct instance *instance, struct 
     return s;
 }
 
-/* Marks first, embeds then: when this is interrupted, the server makes the rest in the
- * background. */
+/* Marks first, embeds then: when interrupted, the server makes the rest in the background. */
 enum status command_reindex(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};

@@ -173,6 +173,15 @@ test('the log has no content, and of an encrypted database no key and no hash of
   assert.equal(JSON.parse(execFileSync(bin, ['restore', backup, '--force', '--json', '--data', data], { env, encoding: 'utf8' })).erased_again, 2);
 });
 
+test('a restore knows what was erased although the log of it was lost', async (t) => {
+  for (const lose of [(file) => fs.rmSync(file), (file) => fs.truncateSync(file), (file) => fs.truncateSync(file, 100)]) {
+    const { data, backup } = await erasedSince(t);
+    lose(log(data));
+    run(data, 'restore', backup, '--force');
+    assert.match(run(data, 'list'), /drawer\n1 of 1/);
+  }
+});
+
 test('a damaged log is a reason to refuse a restore', async (t) => {
   const { data, backup } = await erasedSince(t);
   fs.appendFileSync(log(data), 'not a line\n');

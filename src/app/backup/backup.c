@@ -193,7 +193,8 @@ static enum status restore_made(struct ctx *ctx, const struct options *o,
 
 enum status command_restore(struct ctx *ctx, const struct options *o)
 {
-    struct instance instance;
+    struct instance instance, there;
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct backup_file made = {0};
     if (o->list)
         return list_made(ctx, o);
@@ -206,6 +207,9 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
         return fail(ctx, CONFLICT,
                     "there is a database '" S_FMT "' already; --force replaces it by the backup",
                     S_ARG(instance.file));
+    /* What is replaced knows its erasures: opening it writes those that their log has lost. */
+    if (soft(&own, instance_open(&own, o, TO_CHANGE, &there)))
+        instance_close(&there);
     bool was_there = access(instance.folder.p, F_OK) == 0;
     TRY(make_folder_of(ctx, instance.file));
     enum status s = o->at.n ? restore_made(ctx, o, &instance, &made)
