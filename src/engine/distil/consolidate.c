@@ -55,6 +55,15 @@ enum status pass_each(struct pass *p, struct memory_filter f,
 
 /* --- which episodes mention a fact --- */
 
+struct mention {
+    int64_t word; /* a hash, sought by doc_place */
+    size_t episode;
+};
+struct mentions {
+    struct mention *v; /* by word */
+    size_t n;
+};
+
 /* Stems of the words that say something, as shingles. */
 static struct term_set topic_of(struct arena *a, str text)
 {
@@ -68,29 +77,44 @@ static struct term_set topic_of(struct arena *a, str text)
     return shingles_of(a, buf_str(&b));
 }
 
-static void read_topics(struct pass *p)
+ORDER(by_word, struct mention, UP(word));
+
+/* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
+ * instead of n times m comparisons. */
+static struct mentions mentions_of(const struct pass *p)
 {
     struct arena *a = &p->ctx->arena;
-    p->topics = NEW_N(a, struct term_set, PROMOTED_BY);
-    for (size_t i = p->n_episodes; i-- > 0 && p->n_topics < PROMOTED_BY;) {
+    struct mentions m = {0};
+    size_t cap = 0, taken = 0;
+    for (size_t i = p->n_episodes; i-- > 0 && taken < PROMOTED_BY;) {
         const struct episode *e = &p->episodes[i];
-        if (!e->is_gone && e->latest >= p->now - MENTION_DAYS * DAY_MS)
-            p->topics[p->n_topics++] = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
+        if (e->is_gone || e->latest < p->now - MENTION_DAYS * DAY_MS)
+            continue;
+        struct term_set words = topic_of(a, episode_text(a, e, LIST_ENTITIES + 1));
+        for (size_t k = 0; k < words.n; k++)
+            ARENA_ADD(a, m.v, m.n, cap) = (struct mention){(int64_t)words.v[k], taken};
+        taken++;
     }
+    SORT(m.v, m.n, by_word);
+    return m;
 }
 
-/* How many episodes hold at least MENTION of the fact's words: look-ups of a few words in at most
- * PROMOTED_BY sets. */
-static int64_t count_mentions(struct arena *a, const struct pass *p, str fact)
+/* How many episodes hold at least MENTION of the fact's words; each episode counts once. */
+static int64_t count_mentions(struct arena *a, const struct mentions *m, str fact)
 {
+    size_t shared[PROMOTED_BY] = {0};
     int64_t n = 0;
     struct term_set words = topic_of(a, fact);
-    for (size_t i = 0; i < p->n_topics; i++) {
-        size_t shared = 0;
-        for (size_t k = 0; k < words.n; k++)
-            shared += terms_have(&p->topics[i], words.v[k]);
-        n += shared > 0 && (double)shared >= MENTION * (double)words.n;
+    for (size_t i = 0; i < words.n; i++) {
+        int64_t word = (int64_t)words.v[i];
+        size_t k = doc_place(m->v, m->n, sizeof *m->v, word);
+        for (; k < m->n && m->v[k].word == word; k++) {
+            assert(m->v[k].episode < PROMOTED_BY);
+            shared[m->v[k].episode]++;
+        }
     }
+    for (size_t i = 0; i < PROMOTED_BY; i++)
+        n += shared[i] > 0 && (double)shared[i] >= MENTION * (double)words.n;
     return n;
 }
 
@@ -99,9 +123,10 @@ static int64_t count_mentions(struct arena *a, const struct pass *p, str fact)
 /* Counted from the importance at first, so another pass over the same episodes adds nothing. */
 static void promote_fact(struct pass *p, struct arena *own, struct memory *fact)
 {
+    const struct mentions *m = p->mentions;
     struct consolidation *c = &p->change;
-    bool is_seen = p->n_topics && fact->updated <= c->seen;
-    int64_t n = is_seen ? count_mentions(own, p, fact->content) : 0;
+    bool is_seen = m->n && fact->updated <= c->seen;
+    int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
     double due = fact->importance + STEP * (double)(n / MENTIONS);
     due = due > 1 ? 1 : due;
     if (n < MENTIONS || due <= fact->salience + STEP / 1000)
@@ -167,7 +192,8 @@ static enum status run_pass(struct pass *p)
     p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
-    read_topics(p);
+    struct mentions m = mentions_of(p);
+    p->mentions = &m;
     TRY(pass_each(p, (struct memory_filter){.layer = S("fact")}, tidy_fact));
     TRY(transcript_read(p));
     if (p->report.dry_run)

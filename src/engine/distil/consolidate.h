@@ -32,8 +32,7 @@ struct pass {
     struct consolidate_report report;
     struct episode *episodes; /* oldest first */
     size_t n_episodes;
-    struct term_set *topics; /* of these the newest and recent ones: see topic_of */
-    size_t n_topics;
+    struct mentions *mentions; /* by these */
 };
 
 /* The summary of an episode with the texts of its first lists: 1 is the topics, 2 also entities. */
