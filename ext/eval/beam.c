@@ -262,7 +262,7 @@ enum status beam_read(struct ctx *ctx, str text, struct exams *out)
         return OK;
     }
     int64_t no = 0;
-    for (str rest = text, line; out->n < CHATS_MAX && next_line(&rest, &no, &line);) {
+    for (str rest = text, line; out->n < CHATS_MAX && take_line(&rest, &no, &line);) {
         TRY(json_parse(ctx, line, &all));
         TRY(read_row(ctx, all, out));
     }

@@ -174,7 +174,7 @@ static enum status read_judgements(struct audit *t, str path)
     CLEANUP(unmap_file) struct mapped file = {S("")};
     int64_t no = 0;
     TRY(map_file(t->ctx, path, &file));
-    for (str rest = file.text, line; next_line(&rest, &no, &line);) {
+    for (str rest = file.text, line; take_line(&rest, &no, &line);) {
         if (*line.p == '#' || judge_line(t, line) == OK)
             continue;
         enum status s = t->ctx->failed;

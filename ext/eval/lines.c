@@ -62,7 +62,7 @@ static enum status read_lines(struct reader *r, str text)
 {
     size_t room = 0;
     int64_t no = 0;
-    for (str rest = text, line; next_line(&rest, &no, &line);) {
+    for (str rest = text, line; take_line(&rest, &no, &line);) {
         struct line *l = &ARENA_ADD(&r->ctx->arena, r->v, r->n, room);
         *l = (struct line){0};
         enum status s = read_line(r->ctx, line, l);

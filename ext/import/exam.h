@@ -40,7 +40,8 @@ struct exams {
 };
 
 /* A date as the published benchmarks write it: ISO 8601, "1:56 pm on 8 May, 2023",
- * "2023/04/10 (Mon) 23:07", "March-15-2024". False for another form, or a day that is none. */
+ * "2023/04/10 (Mon) 23:07", "March-15-2024"; names are whole or of three letters. False for another
+ * form, or a day that is none. */
 bool exam_date(str s, int64_t *out);
 
 /* Adds the message with that ref to the evidence, and its session. No message has it: nothing. */

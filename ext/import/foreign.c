@@ -149,7 +149,7 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     return OK;
 }
 
-enum status import_write_memories(struct import_run *run)
+enum status import_flush_memories(struct import_run *run)
 {
     struct bundle b = {.pool = run->im.in->pool,
                        .memories = run->memories,
@@ -201,7 +201,7 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     run->n_new += is_new;
     r->new_memories += is_new;
     r->updated += !is_new;
-    return run->n_memories == BATCH || run->bytes > BATCH_BYTES ? import_write_memories(run) : OK;
+    return run->n_memories == BATCH || run->bytes > BATCH_BYTES ? import_flush_memories(run) : OK;
 }
 
 /* --- what several readers need --- */

@@ -15,7 +15,7 @@ struct importer {
     struct ctx *ctx;
     struct ctx work;
     struct engine *e;
-    const struct import_in *in; /* without once its pool and extract alone count */
+    const struct import_in *in; /* the caller's, until importer_end */
     bool once;
     struct importer_seen {
         struct seen ids;   /* with once: of sessions; with dry_run, of messages, too */
@@ -78,6 +78,6 @@ struct import_run {
 };
 
 /* Writes the memories that wait. */
-MUST_USE enum status import_write_memories(struct import_run *run);
+MUST_USE enum status import_flush_memories(struct import_run *run);
 /* Tells the caller how far it is. */
 void import_progress(struct import_run *run, int64_t done);

@@ -94,7 +94,7 @@ enum status fail_at_line(struct ctx *ctx, int64_t no, enum status s)
 static enum status ingest_lines(struct importer *im, str text)
 {
     int64_t no = 0, told = 0, all = (int64_t)text.n;
-    for (str rest = text, line; next_line(&rest, &no, &line);) {
+    for (str rest = text, line; take_line(&rest, &no, &line);) {
         int64_t done = all - (int64_t)rest.n;
         enum status s = add_line(im, line);
         if (s != OK) {

@@ -121,7 +121,7 @@ str items_member(str object, const char *key)
     return S("");
 }
 
-bool next_line(str *rest, int64_t *no, str *out)
+bool take_line(str *rest, int64_t *no, str *out)
 {
     *out = S("");
     while (rest->n && !out->n) {

@@ -30,4 +30,4 @@ str items_member(str object, const char *key);
 
 /* The next line of *rest that is not empty, without white space at its ends; *no counts lines.
  * False when there is none. */
-bool next_line(str *rest, int64_t *no, str *out);
+bool take_line(str *rest, int64_t *no, str *out);

@@ -128,7 +128,7 @@ static enum status read_file(struct import_run *run, const struct import_format 
     case RECORDS_WHOLE:
         return one_record(run, row, &f, str_trim(text), 1);
     default:
-        for (str rest = text, line; next_line(&rest, &no, &line);)
+        for (str rest = text, line; take_line(&rest, &no, &line);)
             TRY(one_record(run, row, &f, line, no));
         return OK;
     }
@@ -166,7 +166,7 @@ static enum status finish_run(struct import_run *run, enum status so_far)
     begin_record(run);
     enum status s = importer_pass(run->ctx, &run->record, importer_write(&run->im));
     if (s == OK)
-        s = importer_pass(run->ctx, &run->record, import_write_memories(run));
+        s = importer_pass(run->ctx, &run->record, import_flush_memories(run));
     if (s == OK && !run->im.in->dry_run)
         s = store_flush(run->ctx, run->im.e->store);
     return so_far == OK ? s : so_far;

@@ -1,11 +1,8 @@
 /* seen.c - hashes that were met before, and how many times. */
 #include "ext/import/seen.h"
 
-#include <assert.h>
 #include <search.h>
-#include <stdlib.h>
 
-#include "base/arena.h"
 #include "base/str.h"
 
 struct seen_hash {
@@ -26,7 +23,6 @@ int64_t seen_before(struct seen *s, uint64_t hash)
     added->hash = hash;
     if (!tsearch(added, &s->tree, by_hash))
         abort(); /* out of memory, as heap_alloc */
-    s->n++;
     return 0;
 }
 

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* All zero is empty. */
 struct seen {
     void *tree; /* of <search.h> */
-    size_t n;
 };
 
 /* Adds the hash, which is not 0, and tells how many times it was added before. */

@@ -89,7 +89,7 @@ static enum status read_layer(struct ctx *ctx, struct bert *b, size_t i, struct 
         const char *name;
         size_t rows, columns;
         float **at;
-        size_t place, others; /* side by side with so many others, and where among them */
+        size_t place, others; /* where among those side by side, and how many others */
     } parts[] = {
         {"attention.self.query.weight", h, h, &l->qkv, 0, 2},
         {"attention.self.query.bias", h, 0, &l->qkv_bias, 0, 2},

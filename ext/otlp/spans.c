@@ -99,7 +99,7 @@ static void open_span(struct json_out *w, const struct chat_row *row, const stru
     json_member_open(w, "attributes", '[');
 }
 
-/* The kind of an error: a code of HTTP, or what happened. */
+/* With the kind of its error: a code of HTTP, or what happened. */
 static void close_span(struct json_out *w, bool is_error, int code, enum status how)
 {
     char text[16];

@@ -237,7 +237,7 @@ bool setting_differs(const struct field *f, const void *a, const void *b)
     const char *x = (const char *)a + f->at, *y = (const char *)b + f->at;
     if (f->type == FIELD_STR)
         return !str_eq(*(const str *)x, *(const str *)y);
-    assert(f->type < sizeof sizes / sizeof *sizes);
+    assert(f->type < sizeof sizes / sizeof *sizes && sizes[f->type]);
     return memcmp(x, y, sizes[f->type]) != 0;
 }
 

@@ -33,7 +33,7 @@ enum { ADDRESS_TEXT_MAX = INET6_ADDRSTRLEN };
  * filled with the address.
  */
 bool address_is_barred(const struct sockaddr *a, str allowed, char text[ADDRESS_TEXT_MAX]);
-/* The words for it. */
+/* The words for it, of its text. */
 #define ADDRESS_BARRED                                                                             \
     "%s is a link-local address or a cloud's metadata service, which is not called unless the "    \
     "setting allow_addresses names it"

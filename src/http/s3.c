@@ -112,9 +112,11 @@ static str escaped(struct arena *a, str s)
     return buf_str(&b);
 }
 
+/* Objects that one answer may list, as S3 does, and answers that are read. */
+enum { PAGE = 1000, PAGES_MAX = 100 };
+
 /* Adds what one answer lists, at most PAGE objects, whose number it gives; *last is the name of the
  * last one. */
-enum { PAGE = 1000, PAGES_MAX = 100 };
 static size_t read_list(struct ctx *ctx, const struct s3 *s, str body, struct backup_file *v,
                         size_t *n, str *last)
 {
@@ -153,6 +155,7 @@ enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **ou
         *out = DUP_N(a, *out, *n, *n + PAGE + 1);
         str rest = got.body, before = last;
         is_cut = str_is(xml_text(&rest, "IsTruncated"), "true");
+        /* a storage that lists more than that at once is asked for the rest */
         is_cut |= read_list(ctx, s, got.body, *out, n, &last) == PAGE;
         is_cut &= !str_eq(before, last);
     }

@@ -28,7 +28,7 @@ void store_view_pause(struct ctx *ctx, struct store *s);
 void store_view_end(struct store_view *v);
 #define STORE_VIEW(v, ctx, s)                                                                      \
     CLEANUP(store_view_end)                                                                        \
-    __attribute__((unused)) struct store_view v = store_view_begin((ctx), (s))
+    UNUSED struct store_view v = store_view_begin((ctx), (s))
 
 /* --- messages --- */
 

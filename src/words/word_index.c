@@ -9,9 +9,9 @@
  * first that a word is not there: an eighth of the memory, and 31 of 32 such words end at it.
  *
  * Open addressing with linear probing; the size is a power of two and more than twice the number of
- * words, so a search ends at a free place after very few steps. Places point at the words of the
- * rows and copy nothing. The table does not change after it was made, so any thread may read it
- * without a lock.
+ * rows, so a search ends at a free place after very few steps: more where rows share a word. Places
+ * point at the words of the rows and copy nothing. The table does not change after it was made, so
+ * any thread may read it without a lock.
  */
 
 struct word_place {

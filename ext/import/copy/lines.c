@@ -84,7 +84,7 @@ bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
 bool copy_next_line(UNUSED struct arena *a, str *rest, int64_t *line, struct copy_record *out)
 {
     str text;
-    bool is_there = next_line(rest, line, &text);
+    bool is_there = take_line(rest, line, &text);
     *out = (struct copy_record){.json = text, .line = *line};
     return is_there;
 }

@@ -119,6 +119,7 @@ static enum status read_line(struct copying *c, struct ctx *ctx, const struct co
                         [LINE_MESSAGE] = {&out->message, &out->message.space},
                         [LINE_BAR] = {&out->bar, &out->bar.space}};
     TRY(fields_read(ctx, line_tables[out->kind], v, true, of[out->kind].at));
+    /* What a line of this kind has not is zero, and passes. */
     if (out->memory.metadata.n > METADATA_MAX)
         return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
     TRY(read_hashes(ctx, out));

@@ -142,6 +142,21 @@ enum status command_restore_check(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* The database that is replaced knows its erasures: opening it writes those that their log lacks. A
+ * damaged one is not opened, nor one of another version, which would be upgraded first. */
+static void note_erasures(struct ctx *ctx, const struct instance *instance, const uint8_t *key)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    const struct store_settings old = {.path = instance->file,
+                                       .key = key,
+                                       .erasures = instance->erasures};
+    struct store *store;
+    int64_t version, here;
+    if (soft(&own, store_schema(&own, old.path, key, &version, &here)) && version == here &&
+        soft(&own, store_open(&own, &old, &store)))
+        store_close(store);
+}
+
 /* An existing database keeps its key, whatever key the backup has. A new one gets the configured
  * key, or else the key of the backup. */
 static enum status restore_file(struct ctx *ctx, const struct options *o,
@@ -163,6 +178,8 @@ static enum status restore_file(struct ctx *ctx, const struct options *o,
                     "restore it into an empty folder with the backup's key (--data FOLDER "
                     "--key-file FILE)",
                     S_ARG(file));
+    if (kind != STORE_ABSENT)
+        note_erasures(ctx, instance, kind == STORE_ENCRYPTED ? to.bytes : NULL);
     struct store_restored restored = {.brings_again = o->again};
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,
@@ -193,8 +210,7 @@ static enum status restore_made(struct ctx *ctx, const struct options *o,
 
 enum status command_restore(struct ctx *ctx, const struct options *o)
 {
-    struct instance instance, there;
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct instance instance;
     struct backup_file made = {0};
     if (o->list)
         return list_made(ctx, o);
@@ -207,9 +223,6 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
         return fail(ctx, CONFLICT,
                     "there is a database '" S_FMT "' already; --force replaces it by the backup",
                     S_ARG(instance.file));
-    /* What is replaced knows its erasures: opening it writes those that their log has lost. */
-    if (soft(&own, instance_open(&own, o, TO_CHANGE, &there)))
-        instance_close(&there);
     bool was_there = access(instance.folder.p, F_OK) == 0;
     TRY(make_folder_of(ctx, instance.file));
     enum status s = o->at.n ? restore_made(ctx, o, &instance, &made)

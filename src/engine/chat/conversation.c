@@ -105,7 +105,7 @@ uint64_t turn_own(const struct turn *t, str role, str text)
     return hash_of(seed_of(t), role_of(role), text);
 }
 
-/* Only the end of a very long conversation counts: one request would hold up everyone's writes. */
+/* Only the end of a very long conversation counts, or one request would hold up all writes. */
 static void read_said(struct place *p)
 {
     const struct turn *t = p->t;

@@ -54,19 +54,26 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct tombsto
     }
 }
 
-/* Messages before the last one of the user were said before. That one, if a bar names it, was
- * erased and is said again: as another message, since the bar holds for what has its id. */
-static void date_history_back(struct ctx *ctx, const struct tombstones *tombstones,
-                              struct message *v, size_t n)
+/* A message of the user that a bar names was erased and is said again: as another one, since the
+ * bar holds for what has its id. A retry gives it the same id, and the next erasure a new one. */
+static void name_again(struct ctx *ctx, const struct tombstones *tombstones, struct message *m)
+{
+    if (tombstones_touch(tombstones, m->id))
+        m->id = ID_OF(&ctx->arena, m->id, S("again"),
+                      {(const char *)&tombstones->newest, sizeof tombstones->newest});
+}
+
+/* Messages before the last one of the user were said before. */
+static void settle_history(struct ctx *ctx, const struct tombstones *tombstones, struct message *v,
+                           size_t n)
 {
     size_t last = n;
     while (last && !str_is(v[last - 1].role, "user"))
         last--;
     for (size_t i = 0; i + 1 < last; i++)
         tombstones_date_back(tombstones, &ctx->arena, &v[i]);
-    if (last && tombstones_touch(tombstones, v[last - 1].id))
-        v[last - 1].id = ID_OF(&ctx->arena, v[last - 1].id, S("again"),
-                               {(const char *)&v[last - 1].created, sizeof v->created});
+    if (last)
+        name_again(ctx, tombstones, &v[last - 1]);
 }
 
 /* Of the first message of the user; asked for only when nothing stands before the new messages. */
@@ -129,7 +136,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         TRY(tombstones_load(ctx, e, t->in.pool, &tombstones));
     answer = engine_strip_block(&ctx->arena, answer);
     struct message *all = DUP_N(&ctx->arena, t->fresh, t->n_fresh, t->n_fresh + 1);
-    date_history_back(ctx, &tombstones, all, t->n_fresh);
+    settle_history(ctx, &tombstones, all, t->n_fresh);
     b->messages = all;
     b->n_messages = t->n_fresh;
     b->hears = t->in.late && t->in.late->is_brought;

@@ -124,7 +124,7 @@ static struct memory summary_of(struct ctx *ctx, const struct round *r, const st
 }
 
 /* The model may take a minute: a memory that was changed meanwhile must not be closed, as the
- * summary holds its old text. */
+ * summary holds its old text. CONFLICT, without a note, says so. */
 static enum status check_unchanged(struct ctx *ctx, const struct round *r,
                                    const struct condensed *c)
 {

@@ -349,8 +349,9 @@ static void take_sentence(struct found *f, struct piece s, bool asks)
 
 /* --- sentences --- */
 
-/* Quoted bytes, at most 500 with the mark behind them, become 1, which no pattern matches; the
- * quotation marks stay. An apostrophe opens only behind a blank, and closes not inside a word. */
+/* Quoted bytes become 1, which no pattern matches: at most 500 with the mark behind them, so that
+ * no text makes the work grow with its square. The quotation marks stay. An apostrophe opens only
+ * behind a blank, and closes not inside a word. */
 static struct piece mask_line(struct arena *a, str line)
 {
     struct pattern *quotation =

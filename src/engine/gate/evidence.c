@@ -338,8 +338,8 @@ static double exact_in(const struct gate_look *l, struct arena *a, str text)
     str lower = str_lower(a, text);
     for (size_t i = 0; i < l->n; i++) {
         const struct asked_word *w = &l->words[i];
-        bool is_there = str_find(lower, str_lower(a, w->text)) < lower.n;
-        worth += w->worth > 0 && is_there ? w->worth : 0;
+        if (w->worth > 0 && str_find(lower, str_lower(a, w->text)) < lower.n)
+            worth += w->worth;
     }
     return worth;
 }

@@ -192,9 +192,9 @@ static enum status find_standing(struct finder *space, const struct gathering *g
     return OK;
 }
 
-/* In their order; without words to search only the last. */
 typedef enum status source_find(struct finder *space, const struct gathering *,
                                 struct added_lines *out);
+/* In their order; without words to search only the last. */
 static source_find *const sources[] = {find_attributes, find_named, find_known, find_standing};
 enum { SOURCES = sizeof sources / sizeof *sources };
 
@@ -507,6 +507,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     int64_t tokens, frame = in->gate ? BLOCK_TOKENS : 0;
     struct line_budget budget =
         in->gate ? lines_budget(f, g.budget) : (struct line_budget){g.budget, g.budget, 0};
+    /* below 0 it would be without end */
     budget.sure = budget.sure < 0 ? -1 : budget.sure > frame ? budget.sure - frame : 0;
     budget.most -= frame;
     TRY(choose(f, budget, &tokens));

@@ -6,8 +6,8 @@
 /*
  * By the wording alone, in any language that people wrote examples in. Phrases, and rules for what
  * may follow them, recognised the examples that they were made for, and three in a hundred of what
- * strangers wrote (docs/research/trials/080). A message that asks is answered truly. Only one that
- * does nothing else is not remembered, so that takes more.
+ * strangers wrote (docs/research/trials/080, 104). A message that asks is answered truly. Only one
+ * that does nothing else is not remembered, so that takes more.
  */
 
 enum { MESSAGE_MAX = 400, COLUMN_ASKS = 0, COLUMN_MERELY = 1 };

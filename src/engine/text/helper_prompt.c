@@ -28,8 +28,9 @@ static enum party party_of(struct arena *a, str line)
     line = str_trim(line);
     while (line.n && char_is_one_of(line.p[0], "-*[(<{\"'# >0123456789."))
         line = str_sub(line, 1, line.n);
-    if (str_starts(line, S("role\"")) && str_cut(&line, ':').n)
-        line = str_trim(line);
+    if (str_starts(line, S("role\"")))
+        (void)str_cut(&line, ':');
+    line = str_trim(line);
     while (line.n && char_is_one_of(line.p[0], "\"' "))
         line = str_sub(line, 1, line.n);
     size_t end = 0;

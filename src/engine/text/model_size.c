@@ -36,6 +36,7 @@ static bool says_size(str name, double *out)
     struct pattern *const *patterns = patterns_of(regexes, SIZES, sizeof *regexes);
     struct match m;
     return SOME(i, SIZES, pattern_find(patterns[i], name, 0, &m) && str_num(m.group[1], out));
+#undef SIZE
 }
 
 /* A row's name, and behind it its second part, if it has one ("gpt-5", "mini"). */

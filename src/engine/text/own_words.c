@@ -319,8 +319,9 @@ str utterance_own_words(struct arena *a, str text)
  * they quote, and what the user asked about them stays.
  */
 
-/* A failure ("Caused by", "IndexError: …", "java.lang.NullPointerException"), a frame ("at f(…)"),
- * or a place ("main.c:41", "load.py\", line 17"). */
+/* A failure ("Caused by", "error[E0382]", "java.lang.NullPointerException"), a frame ("at f(…)"),
+ * or a place ("main.c:41", "load.py\", line 17"). Before "Error" stands a name, which "E" begins
+ * not. */
 static bool is_trace(str line)
 {
     struct pattern *printed =

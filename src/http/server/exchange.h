@@ -95,7 +95,7 @@ void stream_start(struct exchange *x);
 /* On a worker: the next piece; then, on the loop, its way to the client. */
 void stream_work(struct exchange *x);
 void stream_ran(struct exchange *x);
-/* The client has taken everything. */
+/* The client has taken what it was sent, or a sweep asks: the next piece is made, if it is due. */
 void stream_resume(struct exchange *x);
 void stream_sweep(struct exchange *x);
 

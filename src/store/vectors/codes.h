@@ -15,7 +15,7 @@ struct codes {
     uint8_t *upper, *lower;
     uint8_t *signs;  /* in blocks of rows, see kernels.h */
     uint32_t *slots; /* hash table: the row of a document plus one; 0 is free */
-    size_t n_slots;  /* a power of two */
+    size_t n_slots;  /* a power of two; at most half are taken */
 };
 
 /* Zeroed, with dimensions set by this, it is empty. */

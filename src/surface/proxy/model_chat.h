@@ -22,7 +22,7 @@ struct talk {
     const struct json **places; /* of the same number: a message or item, or NULL */
     size_t n;
 };
-/* There is room for one more. */
+/* The caller has made room for it. */
 static inline void talk_add(struct talk *t, str role, str text, const struct json *place)
 {
     t->places[t->n] = place;

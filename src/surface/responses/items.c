@@ -1,6 +1,8 @@
 /* items.c - the input of a response as a conversation: who said what, and where. */
 #include "surface/responses/items.h"
 
+#include "surface/common/said.h"
+
 /*
  * The input is a list of items, of which messages are one kind; clients leave out the type of a
  * message, and a text alone is one message of the user. Each item becomes one said message: tools'

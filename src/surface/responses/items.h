@@ -1,7 +1,6 @@
 /* items.h - the input of a response as a conversation: who said what, and where. */
 #pragma once
 
-#include "surface/common/said.h"
 #include "surface/proxy/model_chat.h"
 
 /* instructions first, then the input: a text, whose place is the input itself, or items. False when

@@ -69,8 +69,8 @@ struct chat {
  * Programs send questions of their own to the same endpoint, often in the user's conversation: for
  * a title, for a summary in place of what was said, to fill the cache. Nobody has said these, so
  * they must neither be answered with new memories nor teach any. What marks a question as the
- * program's own wins over what names a part of the program.
- * Titles and the like in other words are told by their form, in the engine (helper_prompt.h).
+ * program's own wins over what names a part of the program. Titles and the like in other words are
+ * told by their form, in the engine (helper_prompt.h).
  */
 
 /* Which program asks, and what for. */

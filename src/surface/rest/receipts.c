@@ -127,7 +127,7 @@ SHAPE(uses_in, LIST_CURSOR, LIST_LIMIT);
 
 LIST_PAGE(uses_out, use_item_fields, "receipts whose chat received it, newest first");
 
-/* Of the memory or message of the path, or of its session, which is in that pool. */
+/* Of the memory, message or session that the path names, which is in that pool. */
 static enum status reply_uses(struct ctx *ctx, struct app *app, const struct request *in,
                               struct pool_ref pool, bool of_session, struct reply *out)
 {

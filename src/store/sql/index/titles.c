@@ -100,7 +100,7 @@ static void write_entry(struct buf *b, int64_t distance, str title)
 static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t first,
                                const struct entry *v, size_t n)
 {
-    struct buf b = buf_make(&ctx->arena, SIZE_MAX); /* a block and a title at most */
+    struct buf b = buf_make(&ctx->arena, SIZE_MAX); /* as long as its titles */
     for (size_t i = 0; i < n; i++)
         write_entry(&b, v[i].no - first, v[i].title);
     str text = buf_str(&b);

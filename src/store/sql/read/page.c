@@ -116,7 +116,7 @@ static enum memory_kind kind_of_tally(const struct memory_tally *t)
                                     .category = t->category});
 }
 
-/* is_closed: or has expired, unless these are asked for, too. */
+/* Of those that have expired t says is_closed, unless these are asked for, too. */
 static bool is_selected(const struct memory_select *f, const struct memory_tally *t)
 {
     return (f->closed == CLOSED_TOO || t->is_closed == (f->closed == CLOSED_ONLY)) &&

@@ -82,7 +82,7 @@ static enum status walk_recent(struct finding *f, int64_t pool, const struct ses
     CLEANUP(sql_leave) struct query q = recent_begin(f, pool, SIZE_MAX);
     while (f->places.n < enough && sql_row(&q)) {
         int64_t no = sql_get_int(&q);
-        size_t at = doc_place(found->v, found->n, sizeof no, no); /* a number like any other */
+        size_t at = doc_place(found->v, found->n, sizeof no, no); /* numbers, ascending */
         if (at < found->n && found->v[at] == no)
             places_add(&f->places, place_of(pool, no, sql_get_int(&q)));
     }

@@ -216,8 +216,8 @@ static enum status take_right(struct ctx *ctx, struct db *db, const struct erasu
         return OK;
     if (!r->token.n)
         return role_put(ctx, db, r->user, left);
-    enum status status = token_revoke(ctx, db, r->user, r->token);
-    return status == NOT_FOUND ? OK : status; /* gone with the token that made it */
+    /* not found: gone with the token that made it */
+    return soft_or(ctx, token_revoke(ctx, db, r->user, r->token), NOT_FOUND);
 }
 
 enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,

@@ -40,11 +40,11 @@ MUST_USE enum status eraser_end(struct eraser *e, int64_t *erased);
 struct forgetting {
     struct ctx *ctx;
     struct db *db;
-    const struct forget *what;
-    int64_t *erased;  /* counts on */
-    int64_t until_us; /* clock_mono_us; 0: there is no limit */
-    bool is_spent;    /* the time is over, and something may be left */
-    str last;         /* id of the last memory of a kind, behind which these go on */
+    const struct forget *what; /* NULL: ids or summaries alone */
+    int64_t *erased;           /* counts on */
+    int64_t until_us;          /* clock_mono_us; 0: there is no limit */
+    bool is_spent;             /* the time is over, and something may be left */
+    str last;                  /* id of the last memory of a kind, behind which these go on */
 };
 /* Marks it when its time is over. */
 bool time_is_spent(struct forgetting *f);

@@ -267,6 +267,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
     *c->n = u.restored;
+    assert(c->id.n); /* "" would take back all */
     TRY(erasure_taken_back(ctx, db, c->id, 0));
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
