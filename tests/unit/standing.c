@@ -222,3 +222,19 @@ TEST(wishes_of_strangers_are_recognised)
     }
     engine_close(own.e);
 }
+
+static int judge_topic(void *own, str text)
+{
+    return standing_of_text(own, text).topic.n > 0;
+}
+
+/* English wishes of a writer who is not in the fit. By their openings ("when I ask about") 5 of
+ * these 30 are seen to be for a topic, and 3 of the others (trial 105). */
+TEST(wishes_for_a_topic_are_told_from_those_for_every_chat)
+{
+    const struct json *list = judged_file(ctx, "topic-kept.json");
+    struct judged topic = judged_count(list, "topic", ANY_WRITER, judge_topic, &ctx->arena),
+                  always = judged_count(list, "always", ANY_WRITER, judge_topic, &ctx->arena);
+    CHECK(topic.of == 30 && topic.verdicts[true] >= 24);
+    CHECK(always.of == 30 && always.verdicts[true] <= 3);
+}

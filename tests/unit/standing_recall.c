@@ -97,8 +97,8 @@ TEST(standing_instructions_have_a_share_of_the_budget)
     for (int i = 0; i < 20; i++) {
         str id = str_printf(&ctx->arena, "rule-%d", i);
         str text = str_printf(&ctx->arena,
-                              "asks to always mention the colour number %d of paint "
-                              "and the shelf on which it is kept",
+                              "asks to always put the number %d first in what you say to me, "
+                              "and the word behind it",
                               i);
         instruct(ctx, s, str_c(&ctx->arena, id), str_c(&ctx->arena, text), 30 - i);
     }

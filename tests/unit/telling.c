@@ -30,8 +30,37 @@ static void check_floors(struct ctx *ctx, const char *file, int of, int least, i
  * called?" The second file was written after the fit and its settings were chosen. */
 TEST(what_is_told_in_passing_is_kept)
 {
-    check_floors(ctx, "tell-kept.json", 165, 124, 17);
-    check_floors(ctx, "tell-fresh.json", 165, 144, 21);
+    check_floors(ctx, "tell-kept.json", 165, 128, 17);
+    check_floors(ctx, "tell-fresh.json", 165, 150, 21);
+}
+
+/* "I can't wear latex, which gloves?", in 16 languages; the others set a task ("Given a right
+ * triangle, which side is longest?"). A writer who is not in the fit. Rules kept 71 and 48
+ * (trial 105). */
+TEST(a_fact_before_a_question_is_kept)
+{
+    const struct json *list = judged_file(ctx, "tell-heads.json");
+    struct judged tells = judged_count(list, "tells", ANY_WRITER, judge, &ctx->arena),
+                  asks = judged_count(list, "asks", ANY_WRITER, judge, &ctx->arena);
+    CHECK(tells.of == 116 && tells.verdicts[true] >= 98);
+    CHECK(asks.of == 115 && asks.verdicts[true] <= 50);
+}
+
+static int is_idle(void *own, str text)
+{
+    return !utterance_statements(own, text, false).n;
+}
+
+/* "I don't have your calendar at hand." of an assistant, in 16 languages, by a writer who is not in
+ * the fit; the others state something ("I don't recommend the ferry in March."). Lists of phrases
+ * found 10 of them, and took 9 of the others for such (trial 105). */
+TEST(an_assistants_sentences_that_say_nothing_are_left_out)
+{
+    const struct json *list = judged_file(ctx, "idle-kept.json");
+    struct judged idle = judged_count(list, "idle", ANY_WRITER, is_idle, &ctx->arena),
+                  other = judged_count(list, "other", ANY_WRITER, is_idle, &ctx->arena);
+    CHECK(idle.of == 124 && idle.verdicts[true] >= 96);
+    CHECK(other.of == 145 && other.verdicts[true] <= 6);
 }
 
 /* In Arabic, Chinese, Hindi, Japanese, Korean, Thai, Russian and Turkish the rules know no request,
@@ -58,7 +87,7 @@ TEST(requests_without_a_question_mark_are_told_from_statements)
  * of such clauses was set, to be hard. Without them 81 and 36 are kept (trial 102). */
 TEST(what_stands_behind_a_comma_of_a_request_is_kept)
 {
-    check_floors(ctx, "clause-kept.json", 90, 87, 56);
+    check_floors(ctx, "clause-kept.json", 90, 86, 44);
 }
 
 static int is_given(void *own, str head)

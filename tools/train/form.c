@@ -17,8 +17,8 @@
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
  *        train_form --forget FILE… [--clean FILE…] [--judge FILE… [--clean FILE…]] >
  *        data/lang/forget.def
- *        train_form --wish|--known|--reply|--given|--list|--tells … > data/lang/wish.def,
- *        known.def, reply.def, given.def, list.def or tells.def
+ *        train_form --wish|--known|--reply|--given|--list|--idle|--tells … > data/lang/wish.def,
+ *        known.def, reply.def, given.def, list.def, idle.def or tells.def
  *
  * Each file is a list of {"ask", "language", "is", "writer"}. is: "personal" or "general"; of
  * messages "mere" (asks to forget and does nothing else), "more" or "other"; or "back" (takes a
@@ -114,6 +114,27 @@ static const struct table {
      {0.04, 1},
      1.5,
      .by_head = true},
+    {"--idle",
+     "idle",
+     "idle",
+     "/* idle.def - what an assistant's sentence's wording says of whether it states nothing. */\n"
+     "/*\n * FORM(feature, weight that it does not, 0), sorted.",
+     2,
+     1,
+     0.15,
+     {0.05, 1},
+     99,
+     .writes_out = true},
+    {"--topic",
+     "topic",
+     "topic",
+     "/* topic.def - what a standing wish's wording says of whether it is for a topic. */\n/*\n"
+     " * FORM(feature, weight that it is, 0), sorted.",
+     2,
+     1,
+     0.1,
+     {0.1, 1},
+     99},
     {"--tells",
      "asks",
      "tells",
@@ -123,7 +144,7 @@ static const struct table {
      4,
      1,
      0.2,
-     {0.045, 0.005},
+     {0.0465, 0.005},
      99},
 };
 static const struct table *how = tables;
@@ -271,10 +292,13 @@ static void read_people(struct form_data *d, const struct json *people, bool is_
 static void read_ask(struct form_data *d, const struct json *j, bool is_judged)
 {
     str language = json_string(json_get(j, "language"));
+    str head = json_string(json_get(j, "head"));
+    bool tells = str_is(json_string(json_get(j, "is")), "tells");
     struct tellings t = {0};
-    if (telling_is_in(language))
-        telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")), language,
-                       str_is(json_string(json_get(j, "is")), "tells"), &t);
+    if (head.n)
+        telling_of_head(&d->ctx->arena, head, language, tells, &t);
+    else if (telling_is_in(language))
+        telling_of_ask(&d->ctx->arena, json_string(json_get(j, "ask")), language, tells, &t);
     add_tellings(d, &t, json_int_or(json_get(j, "writer"), -1), is_judged);
 }
 

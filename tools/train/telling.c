@@ -33,11 +33,16 @@ void telling_of_ask(struct arena *a, str ask, str language, bool tells, struct t
     size_t n = sentences_in(ask);
     struct sentence s;
     while (sentence_cut(&ask, &s)) {
-        str text = str_trim(s.text), stated = utterance_by_rules(a, text);
-        bool is_accepted = stated.n == text.n;
-        if (text.n && (n == 1 || !tells) && (!stated.n || (is_accepted && n == 1)))
+        str text = str_trim(s.text);
+        bool is_accepted = utterance_by_rules(a, text);
+        if (text.n && (n == 1 || (!tells && !is_accepted)))
             add(a, out, (struct telling){text, language, is_accepted, tells});
     }
+}
+
+void telling_of_head(struct arena *a, str head, str language, bool tells, struct tellings *out)
+{
+    add(a, out, (struct telling){head, language, utterance_by_rules(a, head), tells});
 }
 
 static bool has_number(const struct json *list, int64_t n)
@@ -75,11 +80,10 @@ static bool answers(struct arena *a, const struct line *l, str text)
 static void add_sentence(struct arena *a, const struct line *l, str text, bool is_all,
                          struct tellings *out)
 {
-    str stated = utterance_by_rules(a, text);
-    bool is_accepted = stated.n == text.n, has_use = l->is_needed || l->may_help;
+    bool is_accepted = utterance_by_rules(a, text), has_use = l->is_needed || l->may_help;
     bool tells = is_accepted ? has_use : answers(a, l, text) || (l->is_needed && is_all);
     bool tells_nothing = !is_accepted && !has_use;
-    if (text.n && (is_accepted || !stated.n) && (tells || tells_nothing))
+    if (text.n && (tells || tells_nothing))
         add(a, out, (struct telling){text, l->language, is_accepted, tells});
 }
 

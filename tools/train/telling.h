@@ -25,5 +25,8 @@ void telling_of_lines(struct arena *a, const struct json *person, struct telling
 /* A question or a request; tells: something of its person, too. */
 void telling_of_ask(struct arena *a, str ask, str language, bool tells, struct tellings *out);
 
+/* What stands before a question of the same sentence: "I can't wear latex, which gloves?" */
+void telling_of_head(struct arena *a, str head, str language, bool tells, struct tellings *out);
+
 /* Whether people write it: what nobody tells anything in would look like questions. */
 bool telling_is_in(str language);

@@ -2,6 +2,7 @@
 #include "engine/questions/standing.h"
 
 #include "engine/text/bytes.h"
+#include "engine/text/form.h"
 #include "lang/standing_lists.h"
 #include "words/stem_table.h"
 
@@ -27,10 +28,10 @@ static bool is_topic(const struct word *w)
 static bool opens_condition(str text, size_t at)
 {
     bool is_word = at == 0 || text.p[at - 1] == ' ';
-    for (const char *const *o = condition_openings; is_word && *o; o++)
-        if (text_starts_nocase(str_sub(text, at, text.n), str_of(*o)))
-            return true;
-    return false;
+    const char *const *o = condition_openings;
+    while (is_word && *o && !text_starts_nocase(str_sub(text, at, text.n), str_of(*o)))
+        o++;
+    return is_word && *o;
 }
 
 static bool has_stem(const struct words *w, str stem)
@@ -50,13 +51,15 @@ struct standing standing_of_text(struct arena *a, str instruction)
         at++;
     str rule = str_sub(instruction, 0, at), rest = str_sub(instruction, at, instruction.n);
     str condition = str_cut(&rest, ',');
-    struct words topic = words_of(a, condition, WORDS_MAX);
+    str said = str_sub(instruction, str_starts(instruction, S("asks to ")) ? 8 : 0, instruction.n);
+    /* "When you write to me, be brief" has a condition, and is for every chat. */
+    bool is_for_all = form_odds_of(FORM_TOPIC, said).by[0] < (condition.n ? -2.2 : 0);
+    struct words topic = words_of(a, condition.n ? condition : said, is_for_all ? 0 : WORDS_MAX);
     for (; topic.n && !is_topic(topic.v); topic.v++)
         topic.n--;
     return (struct standing){
         .rule = words_of(a, at ? rule : rest, WORDS_MAX),
         .topic = topic,
-        .topic_text = topic.n ? str_sub(condition, topic.v->at, condition.n) : S(""),
         .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
 }
@@ -87,7 +90,7 @@ static bool asks_language(const struct words *w)
 /* Whether y is of all that x is of. */
 static bool is_within(struct words x, const struct words *y)
 {
-    return shares_topic(&x, y) && !SOME(i, x.n, is_topic(&x.v[i]) && !has_stem(y, x.v[i].stem));
+    return shares_topic(&x, y) && EVERY(i, x.n, !is_topic(&x.v[i]) || has_stem(y, x.v[i].stem));
 }
 
 bool standing_ends(const struct standing *newer, const struct standing *older)

@@ -12,7 +12,6 @@
 
 struct standing {
     struct words rule, topic; /* topic: none where it is for every question */
-    str topic_text;           /* "deadlines" */
     bool takes_back; /* "you can use emojis again": it takes one back, and asks for nothing */
 };
 struct standing standing_of_text(struct arena *a, str instruction);

@@ -41,6 +41,12 @@ static const struct form_weight given_rows[] = {
 static const struct form_weight list_rows[] = {
 #include "lang/list.def"
 };
+static const struct form_weight idle_rows[] = {
+#include "lang/idle.def"
+};
+static const struct form_weight topic_rows[] = {
+#include "lang/topic.def"
+};
 static const struct form_weight tells_rows[] = {
 #include "lang/tells.def"
 };
@@ -57,6 +63,8 @@ static const struct {
     [FORM_REPLY] = {reply_rows, sizeof reply_rows / sizeof *reply_rows},
     [FORM_GIVEN] = {given_rows, sizeof given_rows / sizeof *given_rows},
     [FORM_LIST] = {list_rows, sizeof list_rows / sizeof *list_rows},
+    [FORM_IDLE] = {idle_rows, sizeof idle_rows / sizeof *idle_rows},
+    [FORM_TOPIC] = {topic_rows, sizeof topic_rows / sizeof *topic_rows},
     [FORM_TELLS] = {tells_rows, sizeof tells_rows / sizeof *tells_rows},
 };
 

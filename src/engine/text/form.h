@@ -17,6 +17,8 @@ enum form {
     FORM_TELLS,    /* a sentence tells something: data/lang/tells.def */
     FORM_KNOWN,    /* a question asks for all that is known of its person: data/lang/known.def */
     FORM_REPLY,    /* a question asks what the assistant said before: data/lang/reply.def */
+    FORM_IDLE,     /* an assistant's sentence states nothing: data/lang/idle.def */
+    FORM_TOPIC,    /* a standing wish is for a topic: data/lang/topic.def */
     FORM_GIVEN,    /* a message's head asks for work on the text behind it: data/lang/given.def */
     FORMS
 };

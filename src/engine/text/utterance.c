@@ -1,6 +1,8 @@
 /* utterance.c - the acts of a turn's sentences: state, ask, greet, acknowledge, instruct. */
 #include "engine/text/utterance.h"
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "engine/text/bytes.h"
@@ -23,10 +25,10 @@
  * rule then reaches old messages, too (decisions/008).
  */
 
-enum { OPENING_WORDS = 8, SHORT_WORDS = 40, COURTESY_WORDS = 14, TELLING_WORDS = 4 };
+enum { OPENING_WORDS = 8, COURTESY_WORDS = 14, TELLING_WORDS = 4 };
 
 /* Bytes of the longest courtesy, and of an answer without knowledge. */
-enum { COURTESY_MAX = 120, EXCUSE_MAX = 400 };
+enum { COURTESY_MAX = 120 };
 
 /* --- the first words of a sentence --- */
 
@@ -197,7 +199,6 @@ static bool begins_asking(str clause)
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
-/* Cheap tests first: phrases are looked for only in what has passed them. */
 static bool is_statement(struct arena *a, const struct sentence *s, bool is_user)
 {
     if (s->asks || sentence_asks(s->text) || sentence_is_courtesy(a, s->text))
@@ -206,10 +207,8 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
         return false; /* "Can you rewrite this:", and something pasted */
     if (is_user)
         return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
-    bool is_short = s->text.n <= EXCUSE_MAX && w.n <= SHORT_WORDS;
     /* "I have no information about …"; "I will remember that …" says again what was said. */
-    return !(is_short && phrase_find_any(&w, excuses)) && !phrase_find_any(&w, keeps_in_mind);
+    return form_odds_of(FORM_IDLE, s->text).by[0] < 0;
 }
 
 /* Whether a clause ends here: a comma and the like, or a dash between blanks. */
@@ -220,51 +219,10 @@ static bool ends_clause(str sentence, size_t i)
            (is_dash || char_is_one_of(sentence.p[i], ",;:"));
 }
 
-/* Where the asking begins: at the first clause that asks; else, as in "I sold my car, but I'm not
- * sure it was right?", at the last that goes on with "but". The length where it all asks. */
-static size_t asking_from(str sentence)
-{
-    size_t last = sentence.n;
-    for (size_t i = 0; i < sentence.n; i++) {
-        str clause = str_sub(sentence, i + 1, sentence.n);
-        if (!ends_clause(sentence, i))
-            continue;
-        if (begins_asking(clause))
-            return i;
-        if (str_is_one_of(opening_of(clause).v[0], sentence_joints))
-            last = i;
-    }
-    return last;
-}
-
-/* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks: that
- * part, or "". */
-static str stated_before(str sentence)
-{
-    size_t end = asking_from(sentence);
-    end -= end && end < sentence.n && sentence.p[end] == '-'; /* the blank before a dash */
-    str head = str_sub(sentence, 0, end);
-    struct opening o = opening_of(head);
-    const unsigned vague = LEX_QUESTION | LEX_ARTICLE | LEX_DETERMINER; /* "The hotel in Bergen" */
-    bool tells = end < sentence.n && o.n >= TELLING_WORDS &&
-                 (has_self(head) || str_has_digit(head) || !opens_with(&o, 0, vague)) &&
-                 !has_question_order(&o) && !requests_answer(&o) && !begins_asking(head) &&
-                 !sentence_only_requests(head);
-    return tells ? head : S("");
-}
-
-/* By the rules above: all of it, what stands before the asking, or nothing. */
-static str stated_by_rules(struct arena *a, const struct sentence *s, bool is_user)
-{
-    if (is_statement(a, s, is_user) || !str_trim(s->text).n)
-        return s->text;
-    return is_user ? stated_before(s->text) : S("");
-}
-
-str utterance_by_rules(struct arena *a, str sentence)
+bool utterance_by_rules(struct arena *a, str sentence)
 {
     struct sentence s;
-    return sentence_cut(&sentence, &s) ? stated_by_rules(a, &s, true) : S("");
+    return sentence_cut(&sentence, &s) && (is_statement(a, &s, true) || !str_trim(s.text).n);
 }
 
 /* Log odds that what rules take for a statement tells something. What is worded as for anybody
@@ -274,39 +232,49 @@ static double telling_of(str states)
     return 0.5 * form_of(states, NULL) - form_odds_of(FORM_TELLS, states).by[1];
 }
 
+static double telling_of_part(struct arena *a, str part)
+{
+    bool may_tell = part.n && !begins_asking(part) && utterance_by_rules(a, part);
+    return may_tell ? telling_of(part) : -INFINITY;
+}
+
 /* "recommend a film, we hate horror": what stands behind a comma surely tells. Behind a colon or in
  * quotes ("shorten: it rains, the cat is wet") nobody tells anything. */
 static bool tells_beside(struct arena *a, str asks)
 {
     for (size_t i = 0; i < asks.n && !char_is_one_of(asks.p[i], ":\""); i++) {
-        str rest = ends_clause(asks, i) ? str_trim(str_sub(asks, i + 1, asks.n)) : S("");
-        if (rest.n && utterance_by_rules(a, rest).n == rest.n && telling_of(rest) >= 2.5)
+        str rest = ends_clause(asks, i) ? str_sub(asks, i + 1, asks.n) : S("");
+        if (telling_of_part(a, str_trim_end(rest, "? ")) >= 3.2)
             return true;
     }
     return false;
 }
 
-/* Whether the weights find that a question tells something. Of one whose parts both ask ("Can you
- * help me, or should I ask a friend?"), a part has to. */
-static bool is_told(struct arena *a, str asks)
+/* "I can't wear latex, which gloves?": what stands before the last part that asks, where both the
+ * part and the whole say that something is told; or "". */
+static str told_before(struct arena *a, str asks)
 {
-    str head = str_sub(asks, 0, asking_from(asks)), rest = str_sub(asks, head.n, asks.n);
-    bool is_parted = rest.n && begins_asking(head);
-    return form_odds_of(FORM_TELLS, is_parted ? head : asks).by[0] >= 0 ||
-           (is_parted && form_odds_of(FORM_TELLS, rest).by[0] >= 0) || tells_beside(a, asks);
+    double odds = 0.5 * form_odds_of(FORM_TELLS, asks).by[0];
+    for (size_t i = asks.n; i-- > 0;) {
+        str head = ends_clause(asks, i) ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
+        if (opening_of(head).n > 1 && telling_of_part(a, head) + odds >= 1)
+            return head;
+    }
+    return S("");
 }
 
 /* What a user's sentence states. Rules see its marks and first words, the weights all words: "who
  * signs my paycheck" asks; "Is it five years everywhere, I'm in my first?" asks, and tells, too. */
 static str stated_by_user(struct arena *a, const struct sentence *s)
 {
-    str all = s->text, by_rules = stated_by_rules(a, s, true);
-    bool is_whole = by_rules.n == all.n;
-    if (is_whole ? !str_trim(all).n
-                 : by_rules.n || sentence_is_courtesy(a, all) || sentence_casts_model(all))
-        return by_rules;
-    bool states = is_whole && telling_of(all) >= 0.4;
-    return states || is_told(a, all) ? all : S("");
+    str all = s->text, head;
+    if (!str_trim(all).n || (is_statement(a, s, true) && telling_of(all) >= 0.4))
+        return all;
+    if (sentence_is_courtesy(a, all) || sentence_casts_model(all))
+        return S("");
+    head = told_before(a, all);
+    bool tells = form_odds_of(FORM_TELLS, all).by[0] >= 0 || tells_beside(a, all);
+    return head.n || !tells ? head : all;
 }
 
 /* What judging a sentence takes is used again for the next: answers are long. */
@@ -318,7 +286,9 @@ str utterance_statements(struct arena *a, str text, bool is_user)
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
         arena_reset(&scratch);
-        str part = is_user ? stated_by_user(&scratch, &s) : stated_by_rules(&scratch, &s, false);
+        str part = is_user                             ? stated_by_user(&scratch, &s)
+                   : is_statement(&scratch, &s, false) ? s.text
+                                                       : S("");
         is_whole &= part.n == s.text.n;
         buf_add(&b, part);
         buf_add(&b, part.n && part.n < s.text.n ? S(".") : S(""));

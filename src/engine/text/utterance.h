@@ -29,9 +29,9 @@ bool sentence_instructs(struct arena *a, str sentence, bool is_user);
  */
 str utterance_statements(struct arena *a, str text, bool is_user);
 
-/* Of a user's sentence by rules alone, as the weights are fitted that put them right
- * (data/lang/tells.def). */
-str utterance_by_rules(struct arena *a, str sentence);
+/* Whether rules alone take a user's sentence for a statement, as the weights are fitted that put
+ * them right (data/lang/tells.def). */
+bool utterance_by_rules(struct arena *a, str sentence);
 
 /*
  * The words that the writer of a message wrote, by own_words.c: without code fences, tags, quotes
