@@ -204,14 +204,15 @@ static bool is_agreed(const struct options *o, const struct plan *p)
 
 /* --- writing --- */
 
-/* A new file takes the old one's place, rights and, as far as they may be kept, group and owner.
- * Missing folders are made. */
-static enum status write_file(struct ctx *ctx, const struct edited_file *f)
+/* A new file takes the old one's place, rights and, as far as they may be kept, group and owner;
+ * with our token in it, it is its owner's alone. Missing folders are made. */
+static enum status write_file(struct ctx *ctx, const struct edited_file *f, str token)
 {
     struct arena *a = &ctx->arena;
     struct stat st = {.st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid()};
     str name = random_text(a, 9);
     const char *part = str_printf(a, S_FMT "." S_FMT ".part", S_ARG(f->path), S_ARG(name)).p;
+    mode_t kept = token.n && str_find(f->after, token) < f->after.n ? 0700 : 07777;
     if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
         return OK;
     bool done = !folders_make(a, f->path);
@@ -219,7 +220,7 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f)
     done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
            (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
            (fchown(fd, st.st_uid, st.st_gid) == 0 || geteuid() != 0) &&
-           fchmod(fd, st.st_mode & 07777) == 0 && rename(part, f->path.p) == 0;
+           fchmod(fd, st.st_mode & kept) == 0 && rename(part, f->path.p) == 0;
     int why = errno;
     if (fd >= 0)
         close(fd);
@@ -247,7 +248,7 @@ static enum status write_changes(struct ctx *ctx, const struct plan *p)
         if (str_eq(f->before, f->after))
             continue;
         TRY(check_unchanged(ctx, f));
-        TRY(write_file(ctx, f));
+        TRY(write_file(ctx, f, p->to.token));
     }
     return OK;
 }

@@ -25,8 +25,6 @@ enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 static enum status answer_line(struct ctx *ctx, struct app *app, const struct options *o, str line)
 {
     CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
-    static const str mark = S("\xEF\xBB\xBF"); /* of the byte order, which some clients send */
-    line = str_starts(line, mark) ? str_sub(line, mark.n, line.n) : line;
     if (!str_trim(line).n)
         return OK;
     struct buf out = buf_make(&mine.arena, ANSWER_MAX);

@@ -17,8 +17,6 @@
 /* REVIEWS_LISTED is what the REST API gives on one page at most. */
 enum { PRINT_MAX = 64 << 20, REVIEWS_LISTED = 500 };
 
-#define LEAST_SHOWN 0.005 /* a lower score of a result would read 0.00 */
-
 /* Before anything is opened, as a wrong word should not create a database. */
 enum status command_add_check(struct ctx *ctx, const struct options *o)
 {
@@ -51,18 +49,19 @@ enum status command_add(struct ctx *ctx, const struct options *o)
     return print_buf(&b);
 }
 
-/* A memory and a message are printed alike; the id on the second line is what forget takes. */
+/* A memory and a message are printed alike, a long one by the part that was found; the id on the
+ * second line is what forget takes. */
 static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
 {
     const struct memory *m = &r->memory;
     const struct message *said = &r->message;
+    str score = r->score < 0.005 ? S("<.01") : str_printf(&ctx->arena, "%.2f", r->score);
     str date = date_of(&ctx->arena, r->is_memory ? m->created : said->created);
     str who = r->is_memory ? S("memory") : said->speaker.n ? said->speaker : said->role;
     const char *faint = style_code(STYLE_FAINT), *end = style_code(STYLE_END);
-    printf("%s%.2f%s  %s" S_FMT "%s  ", style_code(STYLE_GOOD), r->score, end, faint, S_ARG(date),
-           end);
-    print_line(str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(who),
-                          S_ARG(r->is_memory ? m->content : said->text)));
+    printf("%s" S_FMT "%s  %s" S_FMT "%s  ", style_code(STYLE_GOOD), S_ARG(score), end, faint,
+           S_ARG(date), end);
+    print_line(str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(who), S_ARG(r->text)));
     printf("      %s" S_FMT "%s\n", faint, S_ARG(r->is_memory ? m->id : said->id), end);
     if (explain) {
         fputs("      ", stdout);
@@ -91,7 +90,6 @@ enum status command_search(struct ctx *ctx, const struct options *o)
                            .limit = (size_t)o->limit,
                            .is_preview = true};
     struct recall_out found;
-    size_t n = 0;
     if (!str_trim(in.question).n)
         return fail_field(ctx, "words", "must say what to search for");
     TRY(instance_open(ctx, o, TO_READ, &instance));
@@ -102,12 +100,10 @@ enum status command_search(struct ctx *ctx, const struct options *o)
         return print_buf(&b);
     }
     sort_by_score(found.v, found.n);
-    for (; n < found.n && found.v[n].score >= LEAST_SHOWN; n++)
-        print_found(ctx, &found.v[n], o->explain);
+    for (size_t i = 0; i < found.n; i++)
+        print_found(ctx, &found.v[i], o->explain);
     if (!found.n)
         puts("nothing found");
-    else if (n < found.n)
-        printf("%zu more with a score below 0.005: --json shows all\n", found.n - n);
     if (o->explain && found.vectors.n)
         printf("searched by words and by vectors of " S_FMT "\n", S_ARG(found.vectors));
     if (o->explain && found.without.n)

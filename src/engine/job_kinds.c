@@ -78,7 +78,7 @@ static enum status work_compact(struct job_run *run)
     TRY(run_pools(run->ctx, run->e, run->ask.pool, &pools, &n));
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
         const struct condense_in in = {.pool = pools[i],
-                                       .older_than_days = run->ask.older_than_days,
+                                       .older_than_days = run->ask.older_than_days ?: 30,
                                        .dry_run = run->ask.dry_run};
         struct condense_out r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
@@ -264,6 +264,10 @@ enum status engine_begin_job(struct ctx *ctx, struct engine *e, const struct job
                           job_kinds[ask->kind]);
     if (ask->all && ask->kind != JOB_REINDEX)
         return fail_field(ctx, "all", "must not be set for the kind %s, but for reindex alone",
+                          job_kinds[ask->kind]);
+    if (ask->older_than_days && ask->kind != JOB_COMPACT)
+        return fail_field(ctx, "older_than_days",
+                          "must not be set for the kind %s, but for compact alone",
                           job_kinds[ask->kind]);
     TRY(check_backup(ctx, e, ask));
     return registry_begin(ctx, e->jobs, ask, kinds[ask->kind].work, out);

@@ -28,7 +28,7 @@ struct job_ask {
     struct pool_ref pool;    /* space "": each space of the user. Not read for the server's jobs */
     bool dry_run;            /* consolidate and compact; BAD_INPUT for the others */
     bool all;                /* reindex: makes every vector again, not only missing ones */
-    int64_t older_than_days; /* compact: 1 to 365 */
+    int64_t older_than_days; /* compact: 1 to 365; 0: 30 */
     str name;                /* verify_backup: of a file in backup_dir */
 };
 

@@ -151,7 +151,8 @@ struct recall_steps {
     str fallback;    /* each step down from what was asked for, in words; "" when there was none */
 };
 
-/* Begins the reason where nothing was found and only what applies to every chat is given. */
+/* Begins the reason where the gate was silent, and only what applies to every chat is given; the
+ * gate's follows. */
 #define ONLY_STANDING "standing instructions of the user"
 
 struct recall_out {

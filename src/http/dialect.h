@@ -28,6 +28,7 @@ struct route_words {
     const struct field *headers; /* headers that it reads, beside those of every request */
     const struct field *sends;   /* a body that the handler reads itself */
     const char *sends_name;
+    const char *sends_type;    /* of a body that is not JSON */
     const struct field *gives; /* the answer's table */
     const char *gives_name;
     bool is_list;              /* the answer is an array of these */

@@ -97,8 +97,9 @@ MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct
                                   int64_t *erased);
 
 /* Puts back what the deletion or change with that mark erased and changed, all or nothing: ids,
- * times and uses are as they were. *restored counts memories and messages. NOT_FOUND when there is
- * no such mark or its time is over; CONFLICT when an id or a key is in use by now. */
+ * times and uses are as they were. *restored counts memories and messages that are back, of a
+ * change the memories. NOT_FOUND when there is no such mark or its time is over; CONFLICT when an
+ * id or a key is in use by now. */
 MUST_USE enum status store_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                 int64_t *restored);
 /* Erases what can be undone no more. */

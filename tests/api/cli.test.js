@@ -87,6 +87,18 @@ test('list --closed says of each line whether it is closed, since when and by wh
   assert.doesNotMatch(await ok(['list', ...at]), /Lisbon|guest|\[/);
 });
 
+test('a search shows the part of a long text that was found, and a small score as one', async () => {
+  const at = ['--data', tempFolder()];
+  const filler = 'The minutes go on about the budget and the rooms of the house. '.repeat(30);
+  await ok(['add', `${filler} The spare key is under the blue pot. ${filler}`, ...at]);
+  await ok(['add', 'The fence was painted in May.', ...at]);
+  const shown = await ok(['search', 'Where is the spare key of the fence?', ...at]);
+  assert.match(shown, /^[<0]\.?\d+ .*memory: ….*spare key is under the blue pot.*…$/m);
+  const { results } = JSON.parse(await ok(['search', 'Where is the spare key of the fence?', '--json', ...at]));
+  assert.equal(shown.match(/^<\.01 /gm)?.length ?? 0, results.filter((one) => one.score < 0.005).length);
+  assert.equal(shown.match(/^(<\.01|0\.\d\d) /gm).length, results.length, 'nothing is left out');
+});
+
 test('control characters of a text do not reach the terminal', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);

@@ -272,6 +272,9 @@ test('links and permissions stay, and other folders are found by their variables
   assert.ok(JSON.parse(h.text('dotfiles/mcp.json')).mcpServers.rememberd);
   assert.equal(fs.statSync(h.at('dotfiles/mcp.json')).mode & 0o777, 0o640);
   assert.deepEqual(fs.readdirSync(h.at('dotfiles')), ['mcp.json'], 'nothing is left beside it');
+  assert.equal((await h.connect(['cursor', '--yes'], { env: { REMEMBERD_TOKEN: 'rmb_secret' } })).code, 0);
+  assert.match(h.text('dotfiles/mcp.json'), /Bearer rmb_secret/);
+  assert.equal(fs.statSync(h.at('dotfiles/mcp.json')).mode & 0o777, 0o600, 'a token is its owner\'s');
   const env = { CODEX_HOME: h.at('cx'), CLAUDE_CONFIG_DIR: h.at('cl'), XDG_CONFIG_HOME: h.at('cfg') };
   for (const name of ['codex', 'claude-code', 'zed']) assert.equal((await h.connect([name, '--yes'], { env })).code, 0);
   for (const file of ['cx/config.toml', 'cx/hooks.json', 'cl/.claude.json', 'cl/settings.json', 'cfg/zed/settings.json']) assert.ok(fs.existsSync(h.at(file)), file);

@@ -100,7 +100,7 @@ const deletes = [
   ['DELETE /v1/memory/{session}', 'nothing', { refused: true }],
   ['DELETE /v1/session/{session}', 'its messages'],
   ['DELETE /v1/sessions/{session}', 'its messages'],
-  ['DELETE /v1/spaces/{space}?confirm={space}', 'all'],
+  ['DELETE /v1/spaces/{space}', 'all'],
   ['DELETE /v1/users/{user}?confirm={user}', 'all'],
   ['DELETE /v1/memory/user/all?app_id=default', 'all'],
   ['DELETE /v1/memory/user/all?app_id=*', 'all'],

@@ -127,10 +127,12 @@ test('null is as good as nothing', async (t) => {
   assert.match(result.content[0].text, /^id: /);
 });
 
-test('stdio: a byte order mark before the first line is no part of it', async (t) => {
-  const { code, lines } = await new Pipe(t, tempFolder()).end(`\uFEFF${JSON.stringify(request('ping'))}\n`);
+test('a byte order mark before the message, or the first line of stdio, is no part of it', async (t) => {
+  const marked = `\uFEFF${JSON.stringify(request('ping'))}\n`, pong = { jsonrpc: '2.0', id: 1, result: {} };
+  const { code, lines } = await new Pipe(t, tempFolder()).end(marked);
   assert.equal(code, 0);
-  assert.deepEqual(lines, [{ jsonrpc: '2.0', id: 1, result: {} }]);
+  assert.deepEqual(lines, [pong]);
+  assert.deepEqual((await post(await serve(t), marked)).json(), pong);
 });
 
 test('ids come back as they were sent', async (t) => {

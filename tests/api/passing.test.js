@@ -81,6 +81,8 @@ async function expectFates(who, place, headers, forOpen, forGuarded) {
   assert.deepEqual(await fates(place, guarded, headers), all(guarded, forGuarded), `${who}, guarded`);
   for (const [what, status] of Object.entries(await fates(place, here, headers)))
     assert.ok(status === 404 || status === 405, `${who}, ${what}: ${status}`);
+  assert.equal((await place.server.ask('GET', '/v1/jobs/1/2', undefined, headers)).json().code, 'not_found', 'in the dialect of the own API');
+  assert.equal((await place.server.ask('GET', '/v1/messages/1/2', undefined, headers)).json().error.type, 'not_found_error', 'in Anthropic\'s');
 }
 
 test('without tokens this machine is the operator, a person is not, and a key of the client\'s own goes first', async (t) => {

@@ -157,7 +157,7 @@ test('a correction is undone, and not after another one', async (t) => {
   const one = `/v1/memories/${m.id}`;
   const changed = await server.ask('PATCH', `${one}?undo=true`, { content: 'Ada has a blue car.', importance: 0.9 });
   const id = changed.headers['x-rememberd-undo'];
-  await ok(server, 'POST', `/v1/undo/${id}`);
+  assert.deepEqual(await ok(server, 'POST', `/v1/undo/${id}`), { restored: 1 });
   const { uses, last_used, ...back } = await ok(server, 'GET', one);
   for (const name of Object.keys(back)) assert.deepEqual(back[name], m[name], name);
   assert.ok((await ok(server, 'POST', '/v1/memories/search', { query: 'Which car does Ada have?' })).results.some((r) => /red/.test(r.text)));
@@ -219,7 +219,7 @@ test('bulk erases or changes what is named, all at once, and says what it did', 
   assert.equal(changed.changed, 3);
   assert.equal(await total('?category=strange&tag=t&importance_min=0.9'), 3);
   assert.equal((await ok(server, 'GET', `/v1/memories/${made[1].id}/history`)).items.length, 2);
-  await ok(server, 'POST', `/v1/undo/${changed.undo}`);
+  assert.deepEqual(await ok(server, 'POST', `/v1/undo/${changed.undo}`), { restored: 3 });
   assert.equal(await total('?category=odd'), 3);
   const before = await state(server);
   const gone = await bulk({ ids: [made[0].id, made[0].id, made[1].id, 'none'], action: 'delete', undo: true });
@@ -244,8 +244,17 @@ test('a filter of more than one call goes on by its cursor', async (t) => {
   const first = await ok(server, 'POST', '/v1/memories/bulk', change);
   assert.deepEqual([first.changed, first.remaining], [1000, all.total - 1000]);
   const second = await ok(server, 'POST', '/v1/memories/bulk', { ...change, cursor: first.next });
-  assert.deepEqual([second.changed, second.next], [all.total - 1000, null]);
+  assert.deepEqual([second.changed, second.remaining, second.next], [all.total - 1000, 0, null]);
   assert.equal((await ok(server, 'GET', '/v1/memories?importance_min=1')).total, all.total);
+  const line = (n) => JSON.stringify({ kind: 'memory', id: crypto.randomUUID(), content: `Note ${n}`, category: 'old', created: '2026-01-01', updated: '2026-01-01' });
+  await ok(server, 'POST', '/v1/memories/import', Array.from({ length: 2100 }, (_, n) => line(n)).join('\n'));
+  const left = [], moved = { filter: { category: 'old' }, action: 'change', change: { category: 'new' } };
+  for (let cursor = ''; cursor !== null;) {
+    const { remaining, next } = await ok(server, 'POST', '/v1/memories/bulk', { ...moved, ...(cursor && { cursor }) });
+    left.push(remaining);
+    cursor = next;
+  }
+  assert.deepEqual(left, [1100, 100, 0], 'also of what the filter has no more');
 });
 
 test('a search is limited by kind, layer, type and score, and each of its signals is described', async (t) => {

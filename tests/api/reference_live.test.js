@@ -314,7 +314,8 @@ test('a job is begun, tells of itself in events and in the list, and leaves its 
 test('a job that cannot be is refused by field, and one that fails says why', async (t) => {
   const server = await serve(t, { flags: ['--encoder', 'off'] });
   for (const [body, field] of [[{}, 'kind'], [{ kind: 'sing' }, 'kind'], [{ kind: 'prune', dry_run: true }, 'dry_run'], [{ kind: 'prune', all: true }, 'all'],
-    [{ kind: 'compact', older_than_days: 0 }, 'older_than_days'], [{ kind: 'compact', age: 1 }, 'age']]) {
+    [{ kind: 'compact', older_than_days: 0 }, 'older_than_days'], [{ kind: 'compact', age: 1 }, 'age'],
+    [{ kind: 'consolidate', older_than_days: 30 }, 'older_than_days']]) {
     const res = await server.ask('POST', '/v1/jobs', body);
     assert.equal(res.status, 400, res.text);
     assert.equal(res.json().field, field);

@@ -82,6 +82,18 @@ test('a request that names a space puts all lines there', async (t) => {
   assert.deepEqual([...new Set(lines(await exported(to, '?space=*')).map((line) => line.space))], ['archive']);
 });
 
+test('an id that is a name is erased in its space alone, and the answer names the space', async (t) => {
+  const server = await serve(t);
+  const line = { kind: 'memory', id: 'mem-77', content: 'Ada likes plums.', created: '2026-01-01', updated: '2026-01-01' };
+  await imported(server, JSON.stringify({ ...line, space: 'work' }));
+  assert.equal((await ok(server, 'GET', '/v1/memories/mem-77')).space, 'work');
+  const res = await server.ask('DELETE', '/v1/memories/mem-77');
+  assert.equal(res.status, 409, res.text);
+  assert.match(res.json().detail, /in the space 'work'/);
+  assert.equal((await ok(server, 'DELETE', '/v1/memories/mem-77?space=work')).erased, 1);
+  assert.equal((await server.ask('DELETE', '/v1/memories/mem-77')).status, 404);
+});
+
 test('a line that is wrong is named by its number, and nothing is written', async (t) => {
   const server = await serve(t);
   const good = '{"kind":"memory","id":"a1","content":"Ada sails."}\n';

@@ -54,6 +54,14 @@ test('a dry run or a limit in the query of a POST is refused, not passed over', 
     assert.equal(res.status, 400, `${path}: ${res.text}`);
     assert.match(res.text, new RegExp(`${field}.*belongs in the body`), path);
   }
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'Likes salt.' }, { 'x-memory-space': 'salt' })).json();
+  for (const [method, path] of [['DELETE', '/v1/spaces/salt'], ['POST', '/v1/memories/import'], ['POST', '/v1/memories/search'], ['GET', `/v1/memories/${id}`],
+    ['PATCH', `/v1/memories/${id}`], ['GET', '/v1/jobs'], ['DELETE', `/v1/memories/${id}`]]) {
+    const res = await server.ask(method, `${path}?dryrun=true`, ['POST', 'PATCH'].includes(method) ? { content: 'x' } : undefined);
+    assert.deepEqual([res.status, res.json().field], [400, 'dryrun'], `${method} ${path}: ${res.text}`);
+  }
+  assert.equal((await server.ask('GET', `/v1/memories/${id}?space=salt`)).status, 200);
+  assert.equal((await server.ask('GET', '/health?dryrun=true')).status, 200);
   assert.equal((await server.ask('POST', '/v1/memories?space=work', { content: 'Likes tea.' })).json().space, 'work');
   assert.equal((await server.ask('POST', '/v1/memory/consolidate?dry_run=true')).json().dry_run, true);
 });

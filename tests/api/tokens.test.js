@@ -42,6 +42,7 @@ test('once there is a token every request needs one, and it stays here', async (
     const n = model.asked.length;
     const res = await server.chat(user('hi'), headers);
     assert.equal(res.status, 401, JSON.stringify(headers));
+    assert.equal(res.headers['www-authenticate'], 'Bearer');
     assert.equal(res.json().error.code, 'invalid_api_key');
     assert.equal(model.asked.length, n);
   }

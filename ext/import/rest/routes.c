@@ -138,8 +138,9 @@ static const struct route routes[] = {
     {ROUTE("GET", "/v1/memories/export", memory_export), .scope = MAY_EXPORT, READS(export_in),
      .strict = true, .words.type = "application/x-ndjson", .words.stream = "text/markdown",
      .help = "memories as lines of JSON, or with all=true a copy of everything in the space"},
-    {ROUTE("POST", "/v1/memories/import", memory_import), .body_max = IMPORT_MAX, ASKS(import_in),
-     ANSWERS(import_out), .help = "an export, or a file of another program"},
+    {ROUTE("POST", "/v1/memories/import", memory_import), .strict = true, .body_max = IMPORT_MAX,
+     ASKS(import_in), .words.sends_type = "application/octet-stream", ANSWERS(import_out),
+     .help = "an export, or a file of another program"},
     {0},
 };
 

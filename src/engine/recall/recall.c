@@ -187,7 +187,8 @@ static enum status find_standing(struct finder *space, const struct gathering *g
         return OK;
     TRY(standing_of(space, g->verdict.least <= 1, g->budget, &out->v, &out->n));
     out->n_first = out->n;
-    out->reason = S(ONLY_STANDING);
+    out->reason =
+        str_printf(&space->ctx->arena, ONLY_STANDING "; " S_FMT, S_ARG(g->verdict.reason));
     out->least = 1;
     return OK;
 }

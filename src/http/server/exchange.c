@@ -302,6 +302,8 @@ static void word_failure(struct exchange *x, enum status s, int code)
         x->out.code = 503;
     if (!code && s == STORAGE && x->ctx.detail == STORAGE_FULL)
         x->out.code = 507;
+    if (x->out.code == 401)
+        reply_header(&x->out, "WWW-Authenticate", S("Bearer"));
     if (x->out.code == 405 && x->allow.n)
         reply_header(&x->out, "Allow", x->allow);
     if (s == TOO_BUSY || is_away)

@@ -136,25 +136,41 @@ static enum status read_body(struct ctx *ctx, const struct route *route, struct 
     return json_parse(ctx, r->body.n ? r->body : S("{}"), out);
 }
 
+/* Of a route whose table is not of the query: a dry run that is asked for by a wrong name, or in
+ * the query of a POST, would be none. */
+static enum status check_query(struct ctx *ctx, const struct route *route, const char *aside,
+                               const struct request *r, bool may_be_unknown)
+{
+    const struct field *asks = route->words.asks;
+    str query = r->query, name, value;
+    while (route->strict && query.n) {
+        next_pair(&ctx->arena, &query, &name, &value);
+        bool is_member = route->takes && field_named(route->takes, name);
+        if (name.n && !(asks && field_named(asks, name)) && !(aside && str_is(name, aside)) &&
+            (is_member || !may_be_unknown))
+            return fail_field(ctx, str_c(&ctx->arena, name), "%s",
+                              is_member ? "belongs in the body, not in the query"
+                                        : "is not a known parameter");
+    }
+    return OK;
+}
+
 /* On the thread of the handler, after admit. A GET with a body is rare and not forbidden; then the
  * body counts. */
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                          struct request *r)
 {
     static const char *const asking[] = {"GET", "HEAD", "DELETE", NULL};
+    bool asks = route->takes && name_index(asking, r->method, -1) >= 0;
     struct json *json = NULL;
     void *in;
     if (!route->takes && !route->wants_json)
-        return OK;
+        return check_query(ctx, route, aside, r, false);
     in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
-    if (route->takes && !r->body.n && name_index(asking, r->method, -1) >= 0) {
+    if (asks && !r->body.n) {
         TRY(read_query(ctx, route, aside, r, in));
     } else {
-        /* A dry run that is asked for in the query of a POST would be none. */
-        const struct field *f = route->strict && !route->words.asks ? route->takes : NULL;
-        for (; f && f->name; f++)
-            if (request_query(ctx, r, f->name).n && !str_is(str_of(aside), f->name))
-                return fail_field(ctx, f->name, "belongs in the body, not in the query");
+        TRY(check_query(ctx, route, aside, r, asks));
         TRY(read_body(ctx, route, r, &json));
         r->json = json;
         r->aside = set_aside(route, aside, json);

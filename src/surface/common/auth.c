@@ -511,7 +511,8 @@ enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct iden
     return AUTH_FIND(ctx, app, who, pool, engine_get(ctx, app->engine, pool, id, out));
 }
 
-/* A name that a client gave a session may be that of another one in another space. */
+/* A name that a client gave may be that of something else in another space, also once it is erased
+ * in this one: so it is erased there only for a request that names the space. */
 enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                         const struct undo_mark *undo, int64_t *erased, int64_t *barred,
                         str *erasure)
@@ -527,6 +528,13 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
     }
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
+    struct memory m;
+    s = tried < pools.n ? auth_find_memory(ctx, app, who, id, &m) : NOT_FOUND;
+    if (s == OK)
+        return fail(ctx, CONFLICT,
+                    "the memory '" S_FMT "' is in the space '" S_FMT "'; name that space",
+                    S_ARG(id), S_ARG(m.space));
+    TRY(soft_or(ctx, s, NOT_FOUND));
     TRY(engine_whole_id(ctx, app->engine, pools.v, pools.n, id, &id));
     return auth_forget(ctx, app, who, id, undo, erased, barred, erasure);
 }

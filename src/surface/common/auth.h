@@ -136,8 +136,9 @@ MUST_USE enum status auth_listed(struct ctx *ctx, struct app *app, const struct 
 MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who,
                                       str id, struct memory *out);
 /* Erases a memory, message or session of these by its id, in the first pool that has it. An id that
- * is no UUID is looked for in the request's pool alone: clients give the same name twice. An id
- * that nothing has may be the begin of one (engine_whole_id). */
+ * is no UUID is erased in the request's pool alone, as clients give the same name twice: CONFLICT
+ * where another has a memory of that name. An id that nothing has may be the begin of one
+ * (engine_whole_id). */
 MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
                                  str id, const struct undo_mark *undo, int64_t *erased,
                                  int64_t *barred, str *erasure);

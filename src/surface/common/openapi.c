@@ -94,13 +94,14 @@ static bool needs_a_field(const struct field *table)
 static void write_body(struct api *api, const struct route *r)
 {
     const struct field *table = r->takes ? r->takes : r->words.sends;
-    if (!table || !route_has_body(r))
+    const char *type = r->words.sends_type ?: "application/json";
+    if (!(table || r->words.sends_type) || !route_has_body(r))
         return;
     enum schema_use use = r->takes ? route_body_use(r) : SCHEMA_INPUT;
     json_member_raw(&api->w, "requestBody",
                     JSON_FORM(api->arena, "{'required':%,'content':{%}}",
-                              needs_a_field(table) ? S("true") : S("false"),
-                              media_of(api, "application/json", table, use, false)));
+                              !table || needs_a_field(table) ? S("true") : S("false"),
+                              media_of(api, type, table, use, false)));
 }
 
 /* A header of ours is described by its row; the trace header has none. */

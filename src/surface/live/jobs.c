@@ -19,8 +19,8 @@ SHAPE(
              "are of the whole server and for operators"),
     (BOOL, dry_run, .help = "consolidate, compact: report what would change, without changing it"),
     (BOOL, all, .help = "reindex: every vector again, not only missing ones"),
-    (INT, older_than_days, .otherwise = 30, .min = 1, .max = 365,
-     .help = "compact: only memories of at least this age"),
+    (INT, older_than_days, .min = 1, .max = 365,
+     .help = "compact: only memories of at least this age; default 30"),
     (STR, name, .max = 100, .help = "verify_backup: as GET /v1/backups lists it"));
 
 struct job_out {
@@ -153,11 +153,12 @@ static HANDLER(job_cancel)
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/jobs", job_begin), .words.code = 202, READS(job_in), .strict = true,
      ANSWERS(job_out), .help = "begin long work; answers at once with its id"},
-    {ROUTE("GET", "/v1/jobs", job_list), ANSWERS(jobs_out), .help = "jobs of this process"},
-    {ROUTE("GET", "/v1/jobs/{id}", job_get), ANSWERS(job_out),
+    {ROUTE("GET", "/v1/jobs", job_list), .strict = true, ANSWERS(jobs_out),
+     .help = "jobs of this process"},
+    {ROUTE("GET", "/v1/jobs/{id}", job_get), .strict = true, ANSWERS(job_out),
      .help = "one job: how far it is, what it did"},
-    {ROUTE("DELETE", "/v1/jobs/{id}", job_cancel), .words.code = 202, ANSWERS(job_out),
-     .help = "cancel a job"},
+    {ROUTE("DELETE", "/v1/jobs/{id}", job_cancel), .strict = true, .words.code = 202,
+     ANSWERS(job_out), .help = "cancel a job"},
     {0},
 };
 

@@ -173,9 +173,10 @@ static HANDLER(settings_change)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/settings", settings_list), .access = ACCESS_ADMIN, ANSWERS(settings_out),
+    {ROUTE("GET", "/v1/settings", settings_list), .strict = true, .access = ACCESS_ADMIN,
+     ANSWERS(settings_out),
      .help = "every setting: its value, where it comes from, its range and default"},
-    {ROUTE("PATCH", "/v1/settings", settings_change), .words.sends = live_fields,
+    {ROUTE("PATCH", "/v1/settings", settings_change), .strict = true, .words.sends = live_fields,
      .words.sends_name = "change", .wants_json = true, .access = ACCESS_OPERATOR,
      ANSWERS(settings_out),
      .help = "change settings that act at once, all or none; null takes a change back"},

@@ -57,8 +57,11 @@ static enum status read_message(struct ctx *ctx, const struct json *message, str
 
 enum status rpc_read(struct ctx *ctx, str text, struct rpc *out)
 {
+    static const str mark = S("\xEF\xBB\xBF"); /* of the byte order, which some clients send */
     struct json *message;
     *out = (struct rpc){.error = RPC_PARSE};
+    if (str_starts(text, mark))
+        text = str_sub(text, mark.n, text.n);
     TRY(json_parse(ctx, text, &message));
     out->error = RPC_INVALID;
     TRY(read_message(ctx, message, out));

@@ -426,8 +426,6 @@ static void word_error(struct ctx *ctx, enum status s, UNUSED const struct reque
     bool is_ours = s == TOO_BUSY || s == TIMED_OUT || s == UPSTREAM || s == STORAGE;
     struct rpc none = {.error = is_ours ? RPC_INTERNAL : RPC_INVALID};
     out->code = http_code(s);
-    if (s == NO_AUTH)
-        reply_header(out, "WWW-Authenticate", S("Bearer"));
     buf_clear(&out->body);
     rpc_write_error(ctx, &none, S(""), &out->body);
 }

@@ -68,18 +68,18 @@ static const struct {
     const char *first, *second;
 } upstreams[] = {{"chat", "completions"}, {"messages", "batches"}, {"responses", NULL}};
 
-/* Whether the path begins like one that rememberd answers: then it is misspelt, and what the client
+/* The surface whose path begins like this one, or NULL: then it is misspelt, and what the client
  * meant for us is not shown to the upstream. */
-static bool is_meant_for_us(const struct app *app, const str *parts)
+static const struct surface *meant_for(const struct app *app, const str *parts)
 {
     if (SOME(i, sizeof upstreams / sizeof *upstreams,
              str_is(parts[0], upstreams[i].first) &&
                  (!upstreams[i].second || str_is(parts[1], upstreams[i].second))))
-        return false;
+        return NULL;
     for (const struct surface *const *s = app->surfaces; *s; s++)
         if (strcmp((*s)->name, "openai") != 0 && serves_part(*s, parts[0]))
-            return true;
-    return false;
+            return *s;
+    return NULL;
 }
 
 /* With everything but unreserved characters as %XX. */
@@ -121,9 +121,15 @@ HANDLER(pass_conversation)
 
 HANDLER(pass_guarded)
 {
-    if (is_meant_for_us(app, in->params))
-        return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
-                    S_ARG(in->path));
+    const struct surface *own = meant_for(app, in->params);
+    if (own) {
+        enum status s = fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT,
+                             S_ARG(in->method), S_ARG(in->path));
+        own->word_error(ctx, s, in, out);
+        out->code = http_code(s);
+        soft(ctx, s);
+        return OK;
+    }
     TRY(auth_model_server(ctx, in));
     return pass_body(ctx, app, in, path_of(&ctx->arena, in), out);
 }

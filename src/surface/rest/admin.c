@@ -171,6 +171,8 @@ static HANDLER(show_openapi)
 static const struct field openapi_out_fields[] = {
     {.name = "openapi", .type = FIELD_STR, .help = "3.1.0"},
     {.name = "info", .type = FIELD_RAW, .otherwise_str = "{}"},
+    {.name = "servers", .type = FIELD_JSON},
+    {.name = "tags", .type = FIELD_JSON},
     {.name = "paths", .type = FIELD_RAW, .otherwise_str = "{}"},
     {.name = "components", .type = FIELD_RAW, .otherwise_str = "{}"},
     {0},

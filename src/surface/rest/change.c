@@ -148,12 +148,10 @@ static enum status select_filter(struct ctx *ctx, struct app *app, const struct 
     TRY(fields_read(ctx, filter_in_fields, b->filter, true, &filter));
     TRY(filter_read(ctx, &filter, pool, &ask.select));
     str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool)));
-    TRY(memories_behind(ctx, app, of, b->cursor, &ask, &page, &out->next));
+    TRY(memories_behind(ctx, app, of, b->cursor, &ask, &page, &out->next, &out->remaining));
     ids->v = NEW_N(&ctx->arena, str, page.n + 1);
     for (size_t i = 0; i < page.n; i++)
         ids->v[ids->n++] = page.v[i].id;
-    if (page.has_more && !b->cursor.n)
-        out->remaining = page.total - (int64_t)page.n;
     return OK;
 }
 

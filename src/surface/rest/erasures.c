@@ -47,7 +47,7 @@ static HANDLER(erasure_get)
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/erasures", erasure_list), READS(erasures_in), .strict = true,
      ANSWERS(erasures_out), .help = "what was erased, without content"},
-    {ROUTE("GET", "/v1/erasures/{id}", erasure_get), ANSWERS(certificate),
+    {ROUTE("GET", "/v1/erasures/{id}", erasure_get), .strict = true, ANSWERS(certificate),
      .help = "the signed certificate of one erasure"},
     {0},
 };

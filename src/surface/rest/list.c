@@ -162,8 +162,10 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
 
 /* --- the list --- */
 
+/* A cursor has the count as its name: what a call changed may no longer be of the filter. */
 enum status memories_behind(struct ctx *ctx, struct app *app, str of, str cursor,
-                            struct memory_page_in *ask, struct memory_page *out, str *next)
+                            struct memory_page_in *ask, struct memory_page *out, str *next,
+                            int64_t *left)
 {
     struct list_place place = {0};
     TRY(cursor_read(ctx, of, cursor, &place));
@@ -174,10 +176,14 @@ enum status memories_behind(struct ctx *ctx, struct app *app, str of, str cursor
     TRY(engine_page(ctx, app->engine, ask, out));
     assert(out->n <= ask->limit && (out->n || !out->has_more));
     *next = S("");
+    if (!str_int(place.name, left))
+        *left = out->total;
+    *left = out->has_more && *left > (int64_t)out->n ? *left - (int64_t)out->n : 0;
     if (out->has_more) {
         const struct memory *last = &out->v[out->n - 1];
         place = (struct list_place){.value = memory_sort_value(last, ask->sort),
-                                    .row = memory_row(last)};
+                                    .row = memory_row(last),
+                                    .name = str_printf(&ctx->arena, "%lld", (long long)*left)};
         *next = cursor_write(ctx, of, &place);
     }
     return OK;
@@ -191,13 +197,14 @@ enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in
                                  .limit = (size_t)l->limit,
                                  .offset = (size_t)l->offset};
     struct memory_page page;
+    int64_t left;
     TRY(filter_read(ctx, &l->filter, pools, &ask.select));
     if (l->cursor.n && l->offset)
         return fail_field(ctx, "offset", "is not possible with a cursor");
     str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
                         order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools)));
     *out = (struct list_page){0};
-    TRY(memories_behind(ctx, app, of, l->cursor, &ask, &page, &out->next));
+    TRY(memories_behind(ctx, app, of, l->cursor, &ask, &page, &out->next, &left));
     TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &out->items));
     out->total = page.total;
     return l->facets ? facets_of(ctx, &page, &ask.select, &out->facets) : OK;

@@ -38,11 +38,11 @@ MUST_USE enum status filter_read(struct ctx *ctx, const struct filter_in *in, st
 /* The filter and its pools as text: what a cursor is of. */
 str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools);
 
-/* A page of what ask selects, behind the place that a cursor of this list names; and the cursor of
- * the next page, or "". */
+/* A page of what ask selects, behind the place that a cursor of this list names; the cursor of the
+ * next page, or ""; and how many are on the pages that follow. */
 MUST_USE enum status memories_behind(struct ctx *ctx, struct app *app, str of, str cursor,
-                                     struct memory_page_in *ask, struct memory_page *out,
-                                     str *next);
+                                     struct memory_page_in *ask, struct memory_page *out, str *next,
+                                     int64_t *left);
 
 /* --- the list --- */
 

@@ -235,7 +235,7 @@ static const struct field undo_shown_fields[] = {
     {0},
 };
 
-SHAPE(undone_out, (INT, restored, .help = "memories and messages that are back"));
+SHAPE(undone_out, (INT, restored, .help = "memories and messages that are back, or changed back"));
 
 /* Who may erase in a space may undo there: the id is looked for in all in reach. */
 static HANDLER(undo_run)
@@ -286,17 +286,18 @@ static const struct route routes[] = {
      .help = "memories by a filter, in any order"},
     {ROUTE("POST", "/v1/memories/search", memory_search), .scope = MAY_READ, READS(search_in),
      .strict = true, ANSWERS(search_out), .help = "search memories and messages"},
-    {ROUTE("GET", "/v1/memories/{id}", memory_get), ANSWERS(memory), .help = "one memory"},
+    {ROUTE("GET", "/v1/memories/{id}", memory_get), .strict = true, ANSWERS(memory),
+     .help = "one memory"},
     {ROUTE("PATCH", "/v1/memories/{id}", memory_change), READS_AS(change_in, memory),
      .strict = true, ASKS(undo_in), HEADERS(if_match), SHOWS(undo_shown), ANSWERS(memory),
      .help = "change members of a memory; null takes a value away"},
-    {ROUTE("GET", "/v1/memories/{id}/history", memory_history), ANSWERS(history_out),
-     .help = "what it said before, and what it replaced"},
+    {ROUTE("GET", "/v1/memories/{id}/history", memory_history), .strict = true,
+     ANSWERS(history_out), .help = "what it said before, and what it replaced"},
     {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), .strict = true,
      ANSWERS(bulk_out), .help = "erase or change many memories at once"},
     {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), .strict = true,
      ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
-    {ROUTE("POST", "/v1/undo/{id}", undo_run), ANSWERS(undone_out),
+    {ROUTE("POST", "/v1/undo/{id}", undo_run), .strict = true, ANSWERS(undone_out),
      .help = "put back what was erased or changed with undo"},
     {0},
 };

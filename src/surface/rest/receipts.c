@@ -170,7 +170,7 @@ static HANDLER(session_receipts)
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/receipts", receipt_list), READS(receipt_list_in), .strict = true,
      ANSWERS(receipt_list_out), .help = "what was inserted into chats, newest first"},
-    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
+    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), .strict = true, ANSWERS(receipt_out),
      .help = "what memory a chat got, and why; available once written to disk"},
     {ROUTE("GET", "/v1/memories/{id}/uses", memory_uses), READS(uses_in), .strict = true,
      ANSWERS(uses_out), .help = "the chats that got a memory"},

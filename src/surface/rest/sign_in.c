@@ -100,7 +100,7 @@ static const struct route routes[] = {
      .help = "sign a browser in: the answer sets a cookie with the rights of the token"},
     {ROUTE("DELETE", "/v1/sign-in", sign_out), .access = ACCESS_OPEN, .words.code = 204,
      .help = "sign the browser out"},
-    {ROUTE("GET", "/v1/me", show_me), ANSWERS(me_out), .help = "who the caller is"},
+    {ROUTE("GET", "/v1/me", show_me), .strict = true, ANSWERS(me_out), .help = "who the caller is"},
     {0},
 };
 

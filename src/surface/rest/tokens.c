@@ -185,8 +185,8 @@ static const struct route routes[] = {
      ANSWERS(tokens_out), .help = "your access tokens; for owners everyone's"},
     {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
      .scope = MAY_MANAGE, ANSWERS(token_made), .help = "make an access token; it is shown once"},
-    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204, .scope = MAY_MANAGE,
-     .help = "revoke an access token and all that it made, at once"},
+    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .strict = true, .words.code = 204,
+     .scope = MAY_MANAGE, .help = "revoke an access token and all that it made, at once"},
     {0},
 };
 

@@ -25,7 +25,7 @@
 /* Rows that the changesets name, by the keys of their tables. */
 struct touched {
     struct touched_row {
-        int64_t no;
+        int64_t no, updated;
         bool was_there, was_open;
     } * v;
     size_t n, cap;
@@ -38,8 +38,9 @@ struct undoing {
     struct touched memories, messages, sessions, receipts;
     struct touched waits; /* sessions whose signals changed */
     struct pool_gain gain;
-    int64_t restored, left_out; /* rows that came back; changes of memories that did not */
-    bool refuses_memory;        /* it is what cannot come back */
+    int64_t restored, changed; /* rows that came back; memories that were there otherwise */
+    int64_t left_out;          /* changes of memories that did not come back */
+    bool refuses_memory;       /* it is what cannot come back */
 };
 
 static void touch_row(struct undoing *u, struct touched *t, int64_t no)
@@ -111,6 +112,7 @@ static enum status look_before(struct undoing *u)
         struct touched_row *t = &u->memories.v[i];
         TRY(memory_row_of(u, t->no, &m));
         t->was_there = m.id.n > 0;
+        t->updated = m.updated;
         t->was_open = t->was_there && !m.valid_to;
         if (t->was_open)
             index_note_memory(&u->ctx->arena, u->db->changes, u->pool, true, &m, NULL);
@@ -132,6 +134,7 @@ static enum status follow_memories(struct undoing *u)
         u->gain.memories += is_open - t->was_open;
         u->gain.closed += (is_there && !is_open) - (t->was_there && !t->was_open);
         u->restored += is_there && !t->was_there;
+        u->changed += is_there && t->was_there && m.updated != t->updated;
         if (!is_open)
             continue;
         TRY(memory_check_key(u->ctx, u->db, u->pool, &m));
@@ -266,8 +269,8 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
     TRY(pool_count(ctx, db, u.pool, u.gain));
     if (!u.restored && u.left_out)
         return fail(ctx, CONFLICT, "it was changed again since");
-    *c->n = u.restored;
-    assert(c->id.n); /* "" would take back all */
+    *c->n = u.restored ? u.restored : u.changed; /* a deletion may change others, too */
+    assert(c->id.n);                             /* "" would take back all */
     TRY(erasure_taken_back(ctx, db, c->id, 0));
     return SQL_DO(ctx, db, SQL_UNDO_DELETE, u.pool, c->id);
 }
