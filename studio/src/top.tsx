@@ -4,7 +4,7 @@ import { isOnline, space } from './api/client.ts';
 import { languages, setLanguage, language, t, type Language } from './i18n/index.ts';
 import { Button, Select, tryTo } from './parts/basics.tsx';
 import { theme, type Theme } from './state/looks.ts';
-import { chatsGiven, chooseSpace, isOn, me, setOn, signOut, spaces, stats } from './state/session.ts';
+import { chatsGiven, chooseSpace, isOn, isOperator, me, setOn, signOut, spaces, stats } from './state/session.ts';
 
 const sentence = computed(() => {
   const s = stats.value;
@@ -31,7 +31,7 @@ export function Top() {
       <span class={`state-dot ${dot}`} aria-hidden="true" />
       <span class="grow cut small" role="status" title={sentence.value}>{sentence.value}</span>
       <Spaces />
-      {isOn.value !== null && (
+      {isOn.value !== null && isOperator.value && (
         <Button small icon={isOn.value ? 'pause' : 'play'} onClick={() => tryTo(() => setOn(!isOn.value))}>
           <span class="wide-only">{isOn.value ? t('pause') : t('go on')}</span>
         </Button>

@@ -82,6 +82,20 @@ const passedOn = ['src/base/audit.c', 'src/base/key_file.c', 'src/embed/embed.c'
   'src/http/client.c', 'src/http/curl/egress_guard.c', 'src/http/curl/libcurl.c', 'src/llm/core.c', 'src/store/sql/db/db.c', 'src/store/sql/index/titles.c', 'src/store/sql/index/words_check.c', 'src/store/sql/index/word_blocks_check.c'];
 const isSentence = (text) => /[a-z]{2,} ([a-z0-9]|\{\})/.test(text) && !/[A-Z]{4,} |=|^\{\} \{\}|^Bearer|\?|^there is no audit log|^'\{\}' cannot be opened/.test(text);
 
+// Their sentences are reasons of a receipt, what a job failed of, or why it changed a memory; the rest are orders to a model and rules of input.
+const shown = ['recall/candidates', 'recall/outside_rankers', 'layers/section_choice', 'layers/context', 'distil/consolidate', 'distil/merge_episodes', 'distil/prune_transcript', 'jobs/registry', 'state/core_ask', 'state/quota']
+  .map((name) => `src/engine/${name}.c`);
+const isOrder = /^(must|You |## |which |\(not )|Memory\]|What follows|streams of events/;
+
+test('reasons of plans, jobs and refusals have a German form, and so have the words for what the API names', () => {
+  const { said } = pageIn('de'), en = read('studio/src/i18n/en.ts'), texts = shown.flatMap(textsOf).filter((text) => isSentence(text) && !isOrder.test(text)).map((text) => text.replace(/^[;, ]+|[ ]+$/g, '').replace(/\{\}/g, '7').replace(/^7[;,] /, ''));
+  assert.ok(texts.length > 25, `${texts.length}`);
+  assert.deepEqual(texts.filter((text) => [text, `${text} ("7")`, `7, ${text}`].every((whole) => said(whole) === whole)), []);
+  const namesIn = (file, table) => [...new RegExp(`${table}\\[\\] = \\{([^}]*)\\}`).exec(read(file))[1].matchAll(/"(\w+)"/g)].map(([, name]) => name);
+  for (const [group, file, table] of [['job', 'src/engine/jobs/registry.c', 'job_kinds'], ['state', 'src/engine/jobs/registry.c', 'job_states'], ['decision', 'src/core/days.c', 'day_decisions'], ['origin', 'src/core/memory.c', 'origin_names'], ['layer', 'src/core/memory.c', 'layer_names'], ['type', 'src/core/memory.c', 'type_names']])
+    assert.deepEqual(namesIn(file, table).filter((name) => !en.includes(`'${group}.${name}'`)), [], group);
+});
+
 test('every text that the doctor can print has a row, and every row a text', () => {
   const { rows, doctor, system, found } = pageIn('de'), all = [...system, ...rows, ...doctor], german = new Map(all);
   const isWord = (text) => /[a-z]/i.test(text.replace(/\{\}/g, '')), parts = (text) => text.split('; ').filter(isWord);

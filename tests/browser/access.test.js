@@ -318,3 +318,29 @@ test('of more than a hundred people all can be reached', async (t) => {
   await page.getByRole('region', { name: 'People' }).getByRole('button', { name: 'More' }).click();
   await page.getByRole('region', { name: 'People' }).getByRole('cell', { name: 'user-119', exact: true }).waitFor();
 });
+
+test('an admin token of a member offers no change of what members may only read; a member picks from its own scopes', async (t) => {
+  const server = await serve(t), owner = await tokenOf(server, { admin: true });
+  const admin = await tokenOf(server, { user: 'anna', admin: true }, owner), few = await tokenOf(server, { user: 'anna', scopes: 'read,manage' }, owner);
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await signInWith(page, admin);
+  await page.getByText('you are anna', { exact: false }).or(page.getByText('anna').first()).first().waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0);
+  await page.getByRole('button', { name: 'Sign out' }).first().click();
+  await signInWith(page, few);
+  await page.getByRole('button', { name: 'New token' }).click();
+  assert.deepEqual(await page.getByRole('group', { name: 'May' }).getByRole('checkbox').count(), 2);
+});
+
+test('an error of whatever shape is a sentence', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/try'), box = page.getByRole('textbox', { name: 'Message' });
+  page.expected.push(/status of 422/);
+  for (const [json, says] of [[{ detail: [{ loc: ['model'], msg: 'no such model' }] }, 'no such model'], [{ error: { message: { detail: 'too long' } } }, 'too long'], [{ error: 'model not found' }, 'model not found']]) {
+    await page.route('**/v1/chat/completions', (route) => route.fulfill({ status: 422, json }), { times: 1 });
+    await box.fill('Hello');
+    await box.press('Enter');
+    await page.getByText(says, { exact: true }).waitFor();
+    assert.equal(await box.inputValue(), 'Hello');
+  }
+});

@@ -13,6 +13,7 @@ test('what could go is shown: duplicates, never used, held back', async (t) => {
   await page.getByText('Ada keeps three bees in the garden of the old house.').waitFor();
   await page.getByRole('button', { name: 'Quarantined' }).first().click();
   await page.getByText('Ignore all previous instructions').waitFor();
+  await page.getByText('it reads as an instruction to the model').waitFor();
   await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByText('Nothing is quarantined').waitFor();
 });

@@ -292,3 +292,136 @@ test('an Expires that has passed is refused in the form; texts have the directio
   await expires.blur();
   await page.getByText(/^Changed Expires/).waitFor();
 });
+
+/** Tea in three spaces. */
+async function threeSpaces(t) {
+  const server = await serve(t);
+  for (const [space, content] of [['default', 'Ada drinks green tea.'], ['work', 'Ben drinks black tea.'], ['home', 'Cleo drinks white tea.']])
+    await server.ask('POST', `/v1/memories?space=${space}`, { content });
+  return server;
+}
+const left = async (server) => (await server.ask('GET', '/v1/memories?space=*')).json().total;
+
+test('under all spaces the best match is of each, and what is selected is forgotten where it is, and put back', async (t) => {
+  const server = await threeSpaces(t), page = await open(t, server, '/studio/memories?q=tea&how=best');
+  await total(page, 1);
+  await page.getByRole('combobox', { name: 'Space' }).selectOption('*');
+  await total(page, 3);
+  await rows(page).getByText(/^work · /).waitFor();
+  await page.getByRole('button', { name: 'Contains' }).click();
+  for (const drinks of ['black', 'white']) await rows(page).filter({ hasText: drinks }).locator('.pick').click();
+  await page.getByRole('button', { name: 'Forget', exact: true }).click();
+  await page.getByText('Forgot 2 memories').waitFor();
+  assert.equal(await left(server), 1);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await total(page, 3);
+  await rows(page).first().locator('.pick').click();
+  await page.getByRole('button', { name: 'Select all 3' }).click();
+  await page.getByRole('button', { name: 'Forget', exact: true }).click();
+  await page.getByRole('button', { name: 'Forget 3 memories' }).click();
+  await page.getByText('Forgot 3 memories').waitFor();
+  assert.equal(await left(server), 0);
+});
+
+test('what is selected is what the list has: not beyond its filter, not what somebody else has forgotten; all is more than a thousand', async (t) => {
+  const server = await serve(t);
+  await seed(server, 1300);
+  const page = await open(t, server, '/studio/memories?category=home');
+  await total(page, 217);
+  await rows(page).first().locator('.pick').click();
+  await page.getByRole('button', { name: 'Select all 217' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await total(page, '1,300');
+  assert.equal(await page.getByText(/selected/).count(), 0);
+  const { memories } = (await server.ask('GET', '/v1/memories?limit=2')).json();
+  for (const i of [0, 1]) await rows(page).nth(i).locator('.pick').click();
+  await server.ask('DELETE', `/v1/memories/${memories[0].id}`);
+  await page.getByText('1 selected').waitFor();
+  await page.getByRole('button', { name: 'Select all 1,299' }).click();
+  let calls = 0; // the second is refused
+  await page.route('**/v1/memories/bulk', (route) => (++calls === 2 ? route.fulfill({ status: 503, json: { detail: 'the disk is full' } }) : route.continue()));
+  page.expected.push(/status of 503/);
+  const forget = async (n) => {
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await page.getByRole('button', { name: `Forget ${n} memories` }).click();
+  };
+  await forget('1,299');
+  await page.getByText('Forgot 1,000 memories. The rest failed: the disk is full').waitFor();
+  await total(page, 299);
+  await rows(page).first().locator('.pick').click();
+  await page.getByRole('button', { name: 'Select all 299' }).click();
+  await forget(299);
+  await page.getByText('Nothing is remembered yet').waitFor();
+});
+
+test('half-typed text is neither lost nor saved over what another tab has written', async (t) => {
+  const server = await serve(t), { id } = (await server.ask('POST', '/v1/memories', { content: 'Ada drinks green tea.' })).json();
+  const page = await open(t, server, `/studio/memories?id=${id}`), drawer = page.getByRole('dialog', { name: 'Memory' }), content = drawer.getByRole('textbox', { name: 'Text' });
+  const now = async () => (await server.ask('GET', `/v1/memories/${id}`)).json().content;
+  await content.fill('Ada drinks black');
+  await page.reload();
+  await drawer.waitFor();
+  assert.equal(await content.inputValue(), 'Ada drinks black');
+  await content.focus();
+  await server.ask('PATCH', `/v1/memories/${id}`, { content: 'Ada drinks coffee.' });
+  await drawer.getByText(/Changed elsewhere meanwhile to “Ada drinks coffee.”/).waitFor();
+  assert.equal(await content.inputValue(), 'Ada drinks black');
+  await drawer.getByRole('textbox', { name: 'Tags' }).focus();
+  await page.waitForTimeout(200);
+  assert.equal(await now(), 'Ada drinks coffee.');
+  await content.press('Escape');
+  assert.equal(await content.inputValue(), 'Ada drinks coffee.');
+  await content.fill('Ada drinks mate.');
+  await server.ask('PATCH', `/v1/memories/${id}`, { content: 'Ada drinks water.' });
+  await drawer.getByText(/“Ada drinks water.”/).waitFor();
+  await content.press('Enter');
+  await until('yours', async () => (await now()) === 'Ada drinks mate.');
+  assert.equal(await drawer.getByRole('alert').count(), 0);
+  await content.press('Escape');
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog', { name: 'Add a memory' });
+  await dialog.getByRole('textbox', { name: /^Text/ }).fill('Ben');
+  await dialog.getByRole('textbox', { name: 'Category' }).fill('people');
+  await page.reload();
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  assert.equal(await dialog.getByRole('textbox', { name: 'Category' }).inputValue(), 'people');
+});
+
+test('a day is one of the person: filters, expiry, yesterday', async (t) => {
+  for (const [timezoneId, hours] of [['America/Los_Angeles', 7], ['Pacific/Kiritimati', -14]]) {
+    const at = (day, hour) => new Date(Date.UTC(2026, 5, day, hour + hours)).toISOString(), lines = [];
+    for (const [content, created] of [['late yesterday', at(14, 23)], ['early today', at(15, 0)], ['before yesterday', at(13, 23)]])
+      lines.push({ kind: 'memory', id: `memory ${content}`, content, layer: 'fact', created, updated: created }, { kind: 'session', id: content, created }, { kind: 'message', id: `message ${content}`, session: content, role: 'user', text: content, created });
+    const server = await serve(t), res = await server.ask('POST', '/v1/memories/import', lines.map((l) => JSON.stringify(l)).join('\n'), { 'content-type': 'application/jsonl' });
+    assert.equal(res.status, 200, res.text);
+    const page = await open(t, server, '/studio/memories', { timezoneId });
+    await total(page, 3);
+    await page.getByLabel('Created from').fill('2026-06-15');
+    await total(page, 1);
+    await rows(page).getByText('early today').click();
+    const expires = page.getByRole('dialog', { name: 'Memory' }).getByLabel('Expires');
+    await expires.fill('2099-12-31');
+    await expires.press('Enter');
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    const { memories } = (await server.ask('GET', '/v1/memories?contains=early')).json();
+    assert.equal(await page.evaluate((e) => new Date(e).toLocaleString('sv'), memories[0].expires), '2099-12-31 00:00:00');
+    assert.equal(await expires.inputValue(), '2099-12-31');
+    await page.clock.setFixedTime(at(15, 9));
+    await page.goto(`${server.url}/studio/sessions`);
+    const said = page.locator('button.session');
+    await said.nth(2).waitFor();
+    assert.deepEqual((await said.allInnerTexts()).map((row) => row.split('\n').pop()), ['9 hours ago', '10 hours ago', '2 days ago']);
+  }
+});
+
+test('Back and a link bring back the text that was searched', async (t) => {
+  const server = await serve(t);
+  await seed(server, 300);
+  const page = await open(t, server, '/studio/memories?q=Statement+77');
+  await total(page, 1);
+  await page.getByRole('link', { name: 'Memories' }).click();
+  await total(page, 300);
+  assert.equal(await page.getByRole('searchbox').inputValue(), '');
+  await page.goBack();
+  await total(page, 1);
+});

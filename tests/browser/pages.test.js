@@ -168,3 +168,74 @@ test('j, k and Enter go through receipts and conversations', async (t) => {
   await page.keyboard.press('Escape');
   await page.getByRole('region', { name: 'Conversation' }).waitFor({ state: 'detached' });
 });
+
+test('each space has its chat; what is in another space is shown from there', async (t) => {
+  const server = await serve(t);
+  await server.tell('I drink green tea.', { 'x-session-id': 'monday' });
+  await server.tell('I drink black tea.', { 'x-session-id': 'monday', 'x-memory-space': 'work' });
+  const { items } = (await server.ask('GET', '/v1/receipts?space=work')).json();
+  const page = await open(t, server, '/studio/try'), choice = page.getByRole('combobox', { name: 'Space' }), box = page.getByRole('textbox', { name: 'Message' });
+  const say = async (text) => {
+    await box.fill(text);
+    await box.press('Enter');
+    await page.locator('.said.assistant .under').last().waitFor();
+  };
+  await say('Which tea do I drink?');
+  await box.fill('half of');
+  await choice.selectOption('work');
+  await page.getByText('A new chat').waitFor();
+  assert.equal(await box.inputValue(), '');
+  await say('Which tea, please?');
+  await choice.selectOption('*');
+  await page.getByText('A chat is of one space: this is default.').waitFor();
+  await page.getByText('Which tea do I drink?').first().waitFor();
+  assert.equal(await box.inputValue(), 'half of');
+  await page.goto(`${server.url}/studio/receipts?id=${items[0].id}`);
+  await page.getByRole('button', { name: 'Show the conversation' }).click();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('I drink black tea.').waitFor();
+  await choice.selectOption('');
+  await page.getByRole('link', { name: 'Conversations' }).click();
+  await page.locator('button.session').first().waitFor();
+  await page.waitForTimeout(300);
+  assert.deepEqual([...new Set((await page.locator('button.session').allInnerTexts()).filter((s) => /black|please/.test(s)))], [], 'of the own space only');
+});
+
+test('more than one page of conversations, messages and receipts; what comes meanwhile does not take them away', async (t) => {
+  const server = await serve(t), lines = [];
+  for (let i = 0; i < 230; i++) lines.push({ kind: 'session', id: `talk-${i}`, title: `Talk ${i}` }, { kind: 'message', session: `talk-${i}`, id: `word-${i}`, role: 'user', text: `Word ${i}.`, created: new Date(1.7e12 + i * 1e6).toISOString() });
+  for (let i = 0; i < 450; i++) lines.push({ kind: 'message', session: 'talk-0', id: `line-${i}`, role: 'user', text: `Line ${i} of it.`, created: new Date(1.71e12 + i * 1e6).toISOString() });
+  const res = await server.ask('POST', '/v1/memories/import', lines.map((l) => JSON.stringify(l)).join('\n'), { 'content-type': 'application/jsonl' });
+  assert.equal(res.status, 200, res.text);
+  const page = await open(t, server, '/studio/sessions'), rows = page.locator('[data-row]'), more = page.getByRole('button', { name: 'More', exact: true });
+  await more.click();
+  await page.waitForFunction(() => document.querySelectorAll('[data-row]').length === 200);
+  await more.click();
+  await page.waitForFunction(() => document.querySelectorAll('[data-row]').length === 230);
+  await rows.first().click();
+  const talk = page.getByRole('region', { name: 'Conversation' });
+  await talk.getByText('Line 0 of it.').waitFor();
+  await talk.getByRole('button', { name: 'More' }).click();
+  await talk.getByText('Line 399 of it.').or(talk.getByText('Line 398 of it.')).first().waitFor();
+  await talk.getByRole('button', { name: 'More' }).click();
+  await talk.getByText('Line 449 of it.').waitFor();
+});
+
+test('the title of a conversation is edited like other fields, and half of it outlives a reload', async (t) => {
+  const server = await serve(t);
+  await server.tell('I drink green tea.', { 'x-session-id': 'monday' });
+  const page = await open(t, server, '/studio/sessions?id=monday'), title = page.getByRole('textbox', { name: 'Title' }), path = '/v1/sessions/monday';
+  await title.fill('About te');
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector('input[aria-label="Title"]')?.value === 'About te');
+  await title.focus();
+  await server.ask('PATCH', path, { title: 'By another tab' });
+  await page.getByText(/Changed elsewhere meanwhile to “By another tab”/).waitFor();
+  await title.press('Escape');
+  assert.equal(await title.inputValue(), 'By another tab');
+  await title.fill('');
+  await title.press('Enter');
+  await page.getByText('A title needs a text.').waitFor();
+  await title.fill('About tea');
+  await title.press('Enter');
+  await page.locator('button.session').getByText('About tea').waitFor();
+});

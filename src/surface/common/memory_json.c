@@ -94,7 +94,7 @@ static FIELDS_OF(receipt_line, line, (STR, kind), (STR, id), (STR, source), (NUM
                  (INT, tokens), (BOOL, injected), (STR, why));
 
 FIELDS(receipt_out, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-Receipt"),
-       (AS_STR, r.session, "session", .help = "the conversation"),
+       (AS_STR, r.space, "space"), (AS_STR, r.session, "session", .help = "the conversation"),
        (AS_TIME, r.created, "created", .required = true, .help = "when the recall ran"),
        (AS_STR, r.question, "question", .help = "the query that was searched"),
        (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),

@@ -1,5 +1,5 @@
 // A chat through this server, as any client would have it.
-import { call, lookAs, Problem, request, space } from './client.ts';
+import { call, lookAs, Problem, request, sentenceOf } from './client.ts';
 import { receiptWritten } from './events.ts';
 import type { Receipt } from './types.ts';
 import { t } from '../i18n/index.ts';
@@ -8,7 +8,7 @@ export interface Said { role: 'user' | 'assistant'; content: string }
 export interface Reply { text: string; receipt: string | null }
 
 export interface ChatOptions {
-  model: string; session: string; messages: Said[]; mode?: string; onText?: (text: string) => void; signal?: AbortSignal;
+  model: string; session: string; space: string; messages: Said[]; mode?: string; onText?: (text: string) => void; signal?: AbortSignal;
 }
 
 function* eventsOf(chunk: string): Generator<string> {
@@ -19,7 +19,7 @@ function* eventsOf(chunk: string): Generator<string> {
 export async function chat(o: ChatOptions): Promise<Reply> {
   const headers: Record<string, string> = { 'X-Session-Id': o.session };
   if (o.mode) headers['X-Memory-Mode'] = o.mode;
-  if (space.value && space.value !== '*') headers['X-Memory-Space'] = space.value;
+  if (o.space) headers['X-Memory-Space'] = o.space;
   if (lookAs.value) throw new Problem(403, 'forbidden', t('chats are your own'));
   const res = await request('POST', '/v1/chat/completions', { model: o.model, messages: o.messages, stream: true }, { headers, isModels: true, ...(o.signal ? { signal: o.signal } : {}) });
   let text = '', rest = '';
@@ -32,7 +32,7 @@ export async function chat(o: ChatOptions): Promise<Reply> {
     for (const data of eventsOf(rest.slice(0, cut + 1))) {
       if (data === '[DONE]') continue;
       const event = JSON.parse(data);
-      if (event.error) throw new Problem(502, event.error.code ?? '', event.error.message);
+      if (event.error) throw new Problem(502, String(event.error.code ?? ''), sentenceOf(event.error));
       text += event.choices?.[0]?.delta?.content ?? '';
       o.onText?.(text);
     }

@@ -1,6 +1,8 @@
 // Requests to the server that served the page. A failure is a Problem, whose sentence a person can read.
 import { signal } from '@preact/signals';
 import { t } from '../i18n/index.ts';
+import { said } from '../i18n/said.ts';
+import type { Page } from './types.ts';
 
 export class Problem extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly field: string | null = null) {
@@ -24,13 +26,21 @@ export function address(path: string, query: Query = {}): string {
   return q.size ? `${path}?${q}` : path;
 }
 
+/** What a server says is wrong, whatever shape it has. */
+export function sentenceOf(detail: unknown): string {
+  if (!detail || typeof detail !== 'object') return String(detail ?? '');
+  const { message, detail: inner, msg } = detail as Record<string, unknown>, told = message ?? inner ?? msg;
+  if (told) return sentenceOf(told);
+  return Array.isArray(detail) ? detail.map(sentenceOf).join('; ') : JSON.stringify(detail);
+}
+
 async function problemOf(res: Response): Promise<Problem> {
   const text = await res.text();
   try {
     const body = JSON.parse(text);
     const inner = body.error && typeof body.error === 'object' ? body.error : body;
-    const detail = inner.detail ?? inner.message ?? body.message ?? text;
-    return new Problem(res.status, inner.code ?? '', String(detail), inner.field ?? inner.param ?? null);
+    const detail = inner.detail ?? inner.message ?? body.message ?? body.error ?? text;
+    return new Problem(res.status, String(inner.code ?? ''), sentenceOf(detail) || res.statusText, inner.field ?? inner.param ?? null);
   } catch {
     return new Problem(res.status, '', text.slice(0, 300) || res.statusText);
   }
@@ -72,5 +82,16 @@ export function get<T>(path: string, query: Query = {}, options?: Options): Prom
   return call<T>('GET', address(path, { space: space.value, ...query }), undefined, options);
 }
 
-/** A one-line reason, for toasts. */
-export const reason = (e: unknown): string => (e instanceof Error ? e.message : String(e));
+/** The first pages of a list as one, n of them, or as many as it takes until enough. */
+export async function firstPages<T>(n: number, read: (cursor: string | null) => Promise<Page<T>>, enough: (items: T[]) => boolean = () => true): Promise<Page<T>> {
+  const all = await read(null);
+  for (let i = 1; all.next && (i < n || !enough(all.items)); i++) {
+    const { items, next } = await read(all.next);
+    all.items.push(...items);
+    all.next = next;
+  }
+  return all;
+}
+
+/** A one-line reason, in the language of the page. */
+export const reason = (e: unknown): string => said(e instanceof Error ? e.message : String(e));

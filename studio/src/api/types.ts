@@ -13,7 +13,7 @@ export interface Line {
   kind: 'memory' | 'message'; id: string; source: string; score: number; tokens: number; injected: boolean; why: string;
 }
 export interface Receipt {
-  id: string; session: string; created: string; question: string; decision: string; reason: string; block: string; tokens: number;
+  id: string; space: string; session: string; created: string; question: string; decision: string; reason: string; block: string; tokens: number;
   took_us: number; lines: Line[];
 }
 export interface ReceiptItem {
@@ -59,7 +59,7 @@ export interface Setting {
   min: number | null; max: number | null; choices: string[] | null; secret: boolean; group: string; help: string; cost: string | null;
 }
 export interface Finding { level: 'ok' | 'warn' | 'bad'; what: string; detail: string; advice: string }
-export interface Held { id: string; kind: string; text: string; reason: string; space?: string; created?: string; state?: string }
+export interface Held { id: string; kind: string; text: string; why: string; space?: string; created?: string; state?: string }
 export interface Token {
   id: string; name: string; user: string; space: string; admin: boolean; acts_for: string | null; prefix: string; state: string;
   scopes: string; spaces: string; parent: string; last_address: string;

@@ -105,7 +105,6 @@ export const doctor: [string, string][] = [
   ['the embedding source {}', 'die Quelle der Vektoren {}'],
   ['the reranker {}', 'das Modell zum Neuordnen {}'],
   ['answered', 'hat geantwortet'],
-  ['timed out', 'antwortete nicht rechtzeitig'],
   ['refused the key', 'lehnte den Schlüssel ab'],
   ['failed', 'ist gescheitert'],
   // backups, upstreams, core model, libcurl

@@ -54,14 +54,29 @@ export const day = (iso: string): string => new Date(iso).toLocaleDateString(lan
 export const time = (iso: string): string =>
   new Date(iso).toLocaleString(language.value, { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
 
-/** Whether a day as a field of dates has it, "2026-12-31", has begun: the server reads it as its first moment. */
-export const hasBegun = (date: string): boolean => new Date(date).getTime() <= Date.now();
+/** The first moment, where the person is, of a day as a field of dates has it: "2026-12-31". */
+export function startOf(date: string): string {
+  const at = new Date(`${date}T00:00`);
+  return Number.isNaN(at.getTime()) ? date : at.toISOString();
+}
 
-/** "3 minutes ago"; for times in the future "in 3 days". */
+export const hasBegun = (date: string): boolean => new Date(startOf(date)).getTime() <= Date.now();
+
+/** The day of a time, as a field of dates has it. */
+export function dateOf(iso: string): string {
+  const at = new Date(iso), two = (n: number) => String(n).padStart(2, '0');
+  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** "3 minutes ago"; for times in the future "in 3 days". From a day on by the calendar: "yesterday" is the day before today. */
 export function ago(iso: string): string {
-  const units: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31536e6], ['month', 2592e6], ['day', 864e5], ['hour', 36e5], ['minute', 6e4]];
-  const ms = new Date(iso).getTime() - Date.now();
+  const at = new Date(iso), now = new Date(), ms = at.getTime() - now.getTime(), size = Math.abs(ms);
   const f = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
-  for (const [unit, size] of units) if (Math.abs(ms) >= size) return f.format(Math.round(ms / size), unit);
-  return t('just now');
+  const dayOf = (d: Date) => Date.UTC(d.getFullYear(), d.getMonth(), d.getDate());
+  const years = at.getFullYear() - now.getFullYear(), months = 12 * years + at.getMonth() - now.getMonth();
+  if (size < 6e4) return t('just now');
+  if (size < 36e5) return f.format(Math.trunc(ms / 6e4), 'minute');
+  if (size < 864e5) return f.format(Math.trunc(ms / 36e5), 'hour');
+  if (size < 2592e6 || !months) return f.format((dayOf(at) - dayOf(now)) / 864e5, 'day');
+  return size < 31536e6 || !years ? f.format(months, 'month') : f.format(years, 'year');
 }

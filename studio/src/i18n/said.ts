@@ -29,8 +29,8 @@ function inGerman(text: string, rows: Rows): string {
 }
 
 /** As it came where the language is English, or no row fits. */
-export function said(text = ''): string {
-  return language.value === 'en' ? text : inGerman(text, ofRecall);
+export function said(text: string | null = ''): string {
+  return !text ? '' : language.value === 'en' ? text : inGerman(text, ofRecall);
 }
 
 /** The same of what was found of the server's parts; a line each. */

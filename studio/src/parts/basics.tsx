@@ -107,7 +107,7 @@ export function Failed({ error, retry }: { error: Problem; retry?: () => void })
   if (error.status === 0 && !isOnline.value) return null;
   return (
     <div class="notice bad-news" role="alert">
-      <span class="grow wrap">{error.message}</span>
+      <span class="grow wrap">{reason(error)}</span>
       {retry && <Button small icon="refresh" onClick={retry}>{t('again')}</Button>}
     </div>
   );

@@ -1,7 +1,7 @@
 // The models that this server offers, and what is said where it offers none.
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { call, Problem } from '../api/client.ts';
+import { call, Problem, reason } from '../api/client.ts';
 import { t } from '../i18n/index.ts';
 import { lookAs } from '../api/client.ts';
 import { may } from '../state/session.ts';
@@ -41,7 +41,7 @@ export function NoChats() {
   if (!error || error.status === 0) return null;
   return (
     <div class="notice bad-news" role="alert">
-      <span class="grow wrap">{t('no model server', { reason: error.message })}</span>
+      <span class="grow wrap">{t('no model server', { reason: reason(error) })}</span>
       <Button small icon="refresh" onClick={() => void readModels()}>{t('again')}</Button>
     </div>
   );

@@ -1,6 +1,7 @@
 // What a piece of work answers, in words: numbers under their names, changes as a list. No JSON.
 import { number, t } from '../i18n/index.ts';
 import { en, type Key } from '../i18n/en.ts';
+import { said } from '../i18n/said.ts';
 
 /** The name of a member in the table of strings; what has none there is shown as it is called, without underscores. */
 export function labelOf(member: string): string {
@@ -8,7 +9,7 @@ export function labelOf(member: string): string {
   return key in en ? t(key as Key) : member.replaceAll('_', ' ');
 }
 
-const shown = (name: string, v: unknown) => (typeof v === 'number' ? number(v) : name === 'reason' && typeof v === 'string' && `reason.${v}` in en ? t(`reason.${v}` as Key) : String(v));
+const shown = (name: string, v: unknown) => (typeof v === 'number' ? number(v) : name === 'reason' && typeof v === 'string' && `reason.${v}` in en ? t(`reason.${v}` as Key) : typeof v === 'string' ? said(v) : String(v));
 interface Change { what: string; id: string; why: string }
 
 export function Numbers({ of }: { of: unknown }) {
@@ -23,7 +24,7 @@ export function Numbers({ of }: { of: unknown }) {
           : <><dt key={name}>{labelOf(name)}</dt><dd class="wrap number">{shown(name, v)}</dd></>)}
       </dl>
       {changes && changes.length > 0 && (
-        <ul class="few stack close">{changes.slice(0, 50).map((c) => <li key={c.what + c.id} class="wrap"><strong>{labelOf(c.what)}</strong> {c.why}</li>)}</ul>
+        <ul class="few stack close">{changes.slice(0, 50).map((c) => <li key={c.what + c.id} class="wrap"><strong>{labelOf(c.what)}</strong> {said(c.why)}</li>)}</ul>
       )}
     </>
   );

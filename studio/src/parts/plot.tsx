@@ -1,7 +1,7 @@
 // A plot over time, in the colours of the theme. Beside each plot its numbers are a table for those who cannot see it.
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { day, language, number, t } from '../i18n/index.ts';
+import { language, number, t } from '../i18n/index.ts';
 import { colour, theme } from '../state/looks.ts';
 
 export interface Line { name: string; values: (number | null)[]; colour?: string; isBars?: boolean }
@@ -63,7 +63,7 @@ export function Plot({ title, at, lines, format = number, isStacked = false, isM
         <div class="table-box">
           <table>
             <thead><tr><th scope="col">{t('day')}</th>{lines.map((l) => <th key={l.name} scope="col">{l.name}</th>)}</tr></thead>
-            <tbody>{at.map((a, i) => (lines.some((l) => l.values[i]) ? <tr key={a}><td>{day(a)}</td>{lines.map((l) => <td key={l.name} class="number">{l.values[i] == null ? '–' : format(l.values[i]!)}</td>)}</tr> : null))}</tbody>
+            <tbody>{at.map((a, i) => (lines.some((l) => l.values[i]) ? <tr key={a}><td>{dateOf(new Date(a).getTime() / 1000, isMonths)}</td>{lines.map((l) => <td key={l.name} class="number">{l.values[i] == null ? '–' : format(l.values[i]!)}</td>)}</tr> : null))}</tbody>
           </table>
         </div>
       </details>

@@ -25,13 +25,14 @@ function drop(id: number) {
 }
 
 /** After a change that the server can undo. */
-export function toastUndo(text: string, undo: string | null | undefined, about: string[]) {
-  if (!undo) return toast({ text, about });
+export function toastUndo(text: string, undo: string | string[] | null | undefined, about: string[], isBad = false) {
+  const all = [undo ?? []].flat();
+  if (!all.length) return toast({ text, about, isBad });
   toast({
-    text, about, action: t('undo'),
+    text, about, isBad, action: t('undo'),
     run: async () => {
       try {
-        await call('POST', `/v1/undo/${encodeURIComponent(undo)}`);
+        for (const one of all) await call('POST', `/v1/undo/${encodeURIComponent(one)}`);
         toast({ text: t('put back'), about });
       } catch (e) {
         toast({ text: reason(e), isBad: true });

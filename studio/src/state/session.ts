@@ -29,6 +29,12 @@ export async function readStats() {
   stats.value = await get<Stats>('/v1/stats', { space: space.value === '*' ? '*' : space.value });
 }
 
+/** The chosen space by its name; '' for all of them. */
+export const named = () => (space.value === '*' ? '' : space.value || me.value?.space || '');
+
+/** For what the server does in one space only: the chosen one, or each. */
+export const eachSpace = () => (space.value === '*' ? spaces.value.map((s) => s.space) : [space.value]);
+
 /** Parts and settings are shown to admins; others would only be refused. */
 export const mayAsk = () => !!me.value?.is_admin && may('manage');
 

@@ -1,6 +1,6 @@
 // People, spaces and tokens: who reaches what.
 import { useState } from 'preact/hooks';
-import { address, call, lookAs } from '../../api/client.ts';
+import { address, call, firstPages, lookAs } from '../../api/client.ts';
 import type { Page, Role, Space, User } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { Ago, Button, Chip, Empty, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
@@ -63,8 +63,8 @@ function Spaces() {
 const roles: Role[] = ['member', 'operator', 'owner'];
 
 function Users() {
-  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [limit, setLimit] = useState(100), [erases, setErases] = useState<{ user: User; people: number } | null>(null), [demotes, setDemotes] = useState<{ user: User; role: Role } | null>(null);
-  const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit })), [contains, limit]);
+  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [pages, setPages] = useState(1), [erases, setErases] = useState<{ user: User; people: number } | null>(null), [demotes, setDemotes] = useState<{ user: User; role: Role } | null>(null);
+  const { data, error, reload } = useLoaded(() => firstPages(pages, (cursor) => call<Page<User>>('GET', address('/v1/users', { contains, cursor, limit: 100 }))), [contains, pages]);
   const give = (u: User, role: Role) => tryTo(async () => {
     await call('PUT', `/v1/users/${encodeURIComponent(u.id)}/role`, { role });
     if (u.id === me.value?.user) await readMe();
@@ -97,7 +97,7 @@ function Users() {
           </tbody>
         </table>
       </div>
-      {data.value?.next && limit < 500 && <div class="pad"><Button onClick={() => setLimit(500)}>{t('more')}</Button></div>}
+      {data.value?.next && <div class="pad"><Button onClick={() => setPages(pages + 1)}>{t('more')}</Button></div>}
       {demotes && <Confirm title={t('demote')} text={t('demote about', { person: demotes.user.id })} action={word('role', demotes.role)} close={() => { setDemotes(null); reload(); }} run={() => give(demotes.user, demotes.role)} />}
       {erases && <TypedConfirm title={t('erase person')} text={`${t('erase person about', { person: erases.user.id })} ${erases.people ? t('erase people about', { n: erases.people }) : ''}`} word={erases.user.id} action={t('erase')} close={() => setErases(null)}
         run={() => tryTo(async () => {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { address, call } from '../../api/client.ts';
 import type { Page, Token } from '../../api/types.ts';
-import { day, hasBegun, t, word } from '../../i18n/index.ts';
+import { day, hasBegun, startOf, t, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Field, Snippet, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
 import { isOwner, may, me, signIn } from '../../state/session.ts';
@@ -65,8 +65,8 @@ interface NewTokenProps { isFirst: boolean; add: (made: Token) => void; close: (
 
 /** With the first token every request needs one: made by an operator it is an admin's, and this browser is signed in with it. */
 function NewToken({ isFirst, add, close }: NewTokenProps) {
-  const own = me.value?.user ?? '', [first] = useState(isFirst && isOwner.value);
-  const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(scopes), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
+  const own = me.value?.user ?? '', mine = scopes.filter((s) => !me.value?.scopes || split(me.value.scopes).includes(s)), [first] = useState(isFirst && isOwner.value);
+  const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(mine), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
   const isOver = expires.value !== '' && hasBegun(expires.value);
   const signsIn = first && isAdmin.value && user.value === own;
   const make = (e: Event) => {
@@ -74,8 +74,8 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
     void tryTo(async () => {
       const token = made.value = await call<Token>('POST', '/v1/tokens', {
         ...(name.value && { name: name.value }), ...(user.value && isOwner.value && { user: user.value }), ...(space.value && { space: space.value }),
-        ...(may.value.length < scopes.length && { scopes: may.value.join(',') }), ...(only.value && !isAdmin.value && { spaces: split(only.value).join(',') }),
-        ...(expires.value && { expires: expires.value }), ...(isAdmin.value && { admin: true }),
+        ...(may.value.length < mine.length && { scopes: may.value.join(',') }), ...(only.value && !isAdmin.value && { spaces: split(only.value).join(',') }),
+        ...(expires.value && { expires: startOf(expires.value) }), ...(isAdmin.value && { admin: true }),
       });
       add(token);
       if (!signsIn) return;
@@ -104,7 +104,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
         </div>
         <div class="field" role="group" aria-label={t('may')}>
           <span>{t('may')}</span>
-          <div class="row">{scopes.map((s) => <Check key={s} checked={may.value.includes(s)} onChange={(on) => (may.value = scopes.filter((x) => (x === s ? on : may.value.includes(x))))}>{word('scope', s)}</Check>)}</div>
+          <div class="row">{mine.map((s) => <Check key={s} checked={may.value.includes(s)} onChange={(on) => (may.value = mine.filter((x) => (x === s ? on : may.value.includes(x))))}>{word('scope', s)}</Check>)}</div>
         </div>
         {!isAdmin.value && <Field label={t('only spaces')} hint={t('only spaces hint')}><input class="input" value={only.value} onInput={(e) => (only.value = e.currentTarget.value)} /></Field>}
         {isOwner.value && <Check checked={isAdmin.value} onChange={(on) => (isAdmin.value = on)}>{t('admin token')}</Check>}

@@ -1,6 +1,6 @@
 // What could go: duplicates, what was never used, what ends soon, what is held back.
 import { useState } from 'preact/hooks';
-import { address, call, get, space } from '../../api/client.ts';
+import { address, call } from '../../api/client.ts';
 import type { Held, Job, Page } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { said } from '../../i18n/said.ts';
@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/layers.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { chosen, refine } from '../../state/route.ts';
-import { may } from '../../state/session.ts';
+import { eachSpace, may, named } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Duplicates } from './duplicates.tsx';
 import { Expiring, Unused } from './few.tsx';
@@ -33,7 +33,7 @@ export function Cleanup() {
 
 function HeldBack() {
   const [state, setState] = useState('held');
-  const { data, error, reload } = useLoaded(() => get<{ held: Held[]; total: number }>('/v1/review', { state, space: space.value === '*' ? '' : space.value }), [state], /^review\./);
+  const { data, error, reload } = useLoaded(async () => (await Promise.all(eachSpace().map((one) => call<{ held: Held[] }>('GET', address('/v1/review', { state, space: one, limit: 500 }))))).flatMap((r) => r.held), [state], /^review\./);
   const decide = (h: Held, decision: string) => tryTo(async () => {
     await call('POST', address(`/v1/review/${encodeURIComponent(h.id)}`, { space: h.space ?? '' }), { decision });
     toast({ text: t(`decided ${decision}` as 'decided allow') });
@@ -44,12 +44,12 @@ function HeldBack() {
       <header><span class="small quiet grow">{t('held about')}</span><Segments label={t('filters')} value={state} onChange={setState} options={[['held', t('tab held')], ['allowed', t('allowed')]]} /></header>
       <div class="stack pad">
         {error.value && <Failed error={error.value} retry={reload} />}
-        {data.value && !data.value.held.length && <Empty title={t('nothing held')} />}
-        {data.value?.held.map((h) => (
+        {data.value && !data.value.length && <Empty title={t('nothing held')} />}
+        {data.value?.map((h) => (
           <div key={h.id} class="stack close">
             <pre class="block wrap" dir="auto">{h.text}</pre>
             <div class="row">
-              <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{said(h.reason)}</span>
+              <Chip>{word('kind', h.kind)}</Chip><span class="tiny quiet grow">{said(h.why)}</span>
               {may('write') && <>{state === 'held' ? <Button small icon="check" onClick={() => decide(h, 'allow')}>{t('allow')}</Button> : <Button small onClick={() => decide(h, 'hold')}>{t('hold')}</Button>}
               <Button small look="danger" icon="trash" onClick={() => decide(h, 'forget')}>{t('forget')}</Button></>}
             </div>
@@ -63,7 +63,7 @@ function HeldBack() {
 function Compact() {
   const { data, reload } = useLoaded(() => call<Page<Job>>('GET', '/v1/jobs'), [], /^job\./), [asks, setAsks] = useState(false);
   const run = (isDry: boolean) => tryTo(async () => {
-    await call('POST', '/v1/jobs', { kind: 'compact', dry_run: isDry });
+    await call('POST', address('/v1/jobs', { space: named() }), { kind: 'compact', dry_run: isDry });
     reload();
   });
   const last = data.value?.items.find((j) => j.kind === 'compact');
@@ -74,7 +74,7 @@ function Compact() {
       {last && (
         <div class="stack close" role="status">
           <div class="row"><Chip look={last.state === 'done' ? 'good' : ''}>{word('state', last.state)}</Chip>{last.dry_run && <Chip>{t('dry run')}</Chip>}<span class="small quiet"><Ago at={last.created} /></span></div>
-          {last.error && <p class="small wrap">{last.error}</p>}
+          {last.error && <p class="small wrap">{said(last.error)}</p>}
           <Numbers of={last.result} />
         </div>
       )}

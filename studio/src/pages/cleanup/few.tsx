@@ -3,13 +3,12 @@ import { useState } from 'preact/hooks';
 import { get } from '../../api/client.ts';
 import type { Memory, MemoryPage } from '../../api/types.ts';
 import { day, t } from '../../i18n/index.ts';
-import { Ago, Button, Empty, Failed, Loading, tryTo } from '../../parts/basics.tsx';
+import { Ago, Button, Empty, Failed, Loading } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/layers.tsx';
-import { toastUndo } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
-import { bulk, forgetOne } from '../memories/bulk.tsx';
+import { bulk, forgetOne, pick } from '../memories/bulk.tsx';
 
 const graceDays = 7, most = 100;
 
@@ -28,10 +27,7 @@ export const Expiring = () => <Few read={expiring} about={t('expiring about')} e
 function Few({ read, about, empty }: { read: () => Promise<Memory[]>; about: string; empty: string }) {
   const { data, error, reload } = useLoaded(read, [], /^memory\./), [asked, setAsked] = useState<Memory[] | null>(null);
   const all = data.value ?? [], n = all.length;
-  const forget = (memories: Memory[]) => tryTo(async () => {
-    const ids = memories.map((m) => m.id), res = await bulk({ ids, action: 'delete' });
-    toastUndo(t('forgotten', { n: res.changed }), res.undo, ids);
-  });
+  const forget = (memories: Memory[]) => bulk(pick(memories), { action: 'delete' }, (n) => t('forgotten', { n }));
   if (error.value) return <Failed error={error.value} retry={reload} />;
   if (!data.value) return <Loading />;
   if (!n) return <Empty title={empty}><p>{about}</p></Empty>;

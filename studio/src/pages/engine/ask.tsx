@@ -1,10 +1,9 @@
 // Before a job that has no dry run: what it will do, with numbers.
 import { address, call } from '../../api/client.ts';
-import type { Page, Space } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { Failed, Loading } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/layers.tsx';
-import { settings } from '../../state/session.ts';
+import { everySpace, settings } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 
 const totalOf = async (path: string, query: Record<string, string | boolean>) => (await call<{ total: number }>('GET', address(path, { ...query, space: '*', limit: 1 } as never))).total;
@@ -14,8 +13,7 @@ const receiptDays = () => Number(settings.value.find((s) => s.name === 'receipt_
 
 const asks: Record<string, () => Promise<string>> = {
   distil: async () => {
-    const spaces = (await call<Page<Space>>('GET', '/v1/spaces')).items;
-    return t('ask distil', { n: spaces.reduce((n, s) => n + s.waiting, 0) });
+    return t('ask distil', { n: (await everySpace()).reduce((n, s) => n + s.waiting, 0) });
   },
   reindex: async () => t('ask reindex', { n: (await call<{ vectors: { waiting: number } }>('GET', '/v1/engine')).vectors.waiting }),
   prune: async () => {

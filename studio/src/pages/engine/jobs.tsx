@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import type { Job, Page } from '../../api/types.ts';
 import { t, took, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Progress, tryTo, type ChipLook } from '../../parts/basics.tsx';
 import { Numbers } from '../../parts/numbers.tsx';
 import { isOperator, may } from '../../state/session.ts';
@@ -52,7 +53,7 @@ export function Jobs() {
                 {may('write') && (j.state === 'failed' || j.state === 'cancelled') && <Button small icon="refresh" onClick={() => (isAsked(j.kind) ? (asked.value = j.kind) : void begin(j.kind, j.dry_run))}>{t('again')}</Button>}
               </div>
               {j.state === 'running' && <Progress done={j.done} total={j.total} label={word('job', j.kind)} />}
-              {j.error && <p class="small wrap">{j.error}</p>}
+              {j.error && <p class="small wrap">{said(j.error)}</p>}
               <Numbers of={j.result} />
             </li>
           ))}

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { number, t, took, word } from '../../i18n/index.ts';
+import { said } from '../../i18n/said.ts';
 import { Ago, Chip, Empty, Failed, Select, type ChipLook } from '../../parts/basics.tsx';
 import { labelOf } from '../../parts/numbers.tsx';
 import { useLoaded } from '../../state/use.ts';
@@ -17,10 +18,10 @@ function detailsOf(details: string): string {
   try {
     all = JSON.parse(details);
   } catch {
-    return details;
+    return said(details);
   }
-  if (!all || typeof all !== 'object') return details;
-  return Object.entries(all).filter(([, v]) => v !== null && v !== '' && v !== false).map(([name, v]) => `${labelOf(name)}: ${typeof v === 'object' ? JSON.stringify(v) : String(v)}`).join(', ');
+  if (!all || typeof all !== 'object') return said(details);
+  return Object.entries(all).filter(([, v]) => v !== null && v !== '' && v !== false).map(([name, v]) => `${labelOf(name)}: ${typeof v === 'object' ? JSON.stringify(v) : said(String(v))}`).join(', ');
 }
 
 export function Log() {

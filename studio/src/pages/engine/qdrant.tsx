@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { call } from '../../api/client.ts';
 import { number, t } from '../../i18n/index.ts';
+import { found } from '../../i18n/said.ts';
 import { Button, Chip, Score, Search, tryTo } from '../../parts/basics.tsx';
 import { Confirm } from '../../parts/layers.tsx';
 import { settings } from '../../state/session.ts';
@@ -13,8 +14,8 @@ interface Hit { id: string; score: number; payload: Record<string, unknown> | nu
 async function test(): Promise<ComponentChildren> {
   const { qdrant: q } = await call<State>('GET', '/v1/engine');
   if (!q.enabled) return <><Chip>{t('off')}</Chip> {t('qdrant off')}</>;
-  if (!q.available) return <><Chip look="bad">{t('failing')}</Chip> {q.error}</>;
-  return <><Chip look="good">{t('ready')}</Chip> {t('qdrant answers', { ms: number(Math.round(q.latency_ms ?? 0)) })} {q.waiting > 0 && t('n waiting', { n: q.waiting })} {q.note}</>;
+  if (!q.available) return <><Chip look="bad">{t('failing')}</Chip> {found(q.error)}</>;
+  return <><Chip look="good">{t('ready')}</Chip> {t('qdrant answers', { ms: number(Math.round(q.latency_ms ?? 0)) })} {q.waiting > 0 && t('n waiting', { n: q.waiting })} {found(q.note)}</>;
 }
 
 async function search(query: string): Promise<ComponentChildren> {

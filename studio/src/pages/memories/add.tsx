@@ -10,17 +10,22 @@ import { brief } from './bulk.tsx';
 import { draft } from '../../state/looks.ts';
 
 export const types = ['factual', 'episodic', 'procedural', 'semantic'];
-const drafted = draft('add-memory');
+const drafted = draft('new-memory'), blank = { content: '', key: '', type: 'factual', category: '', tags: '' };
 
 export function AddMemory({ close }: { close: () => void }) {
-  const content = useSignal(drafted.get()), key = useSignal(''), type = useSignal('factual'), category = useSignal(''), tags = useSignal('');
+  const typed = useSignal({ ...blank, ...(JSON.parse(drafted.get() || '{}') as Partial<typeof blank>) });
+  const set = (members: Partial<typeof blank>) => {
+    typed.value = { ...typed.value, ...members };
+    drafted.set(JSON.stringify(typed.value));
+  };
   const save = (e: Event) => {
     e.preventDefault();
-    if (!content.value.trim()) return;
+    const { content, key, type, category, tags } = typed.value;
+    if (!content.trim()) return;
     void tryTo(async () => {
       const m = await call<Memory>('POST', address('/v1/memories', { space: space.value === '*' ? '' : space.value }), {
-        content: content.value.trim(), type: type.value, ...(key.value.trim() && { key: key.value.trim() }),
-        ...(category.value.trim() && { category: category.value.trim() }), tags: tags.value.split(',').map((x) => x.trim()).filter(Boolean),
+        content: content.trim(), type, ...(key.trim() && { key: key.trim() }),
+        ...(category.trim() && { category: category.trim() }), tags: tags.split(',').map((x) => x.trim()).filter(Boolean),
       });
       drafted.set('');
       toast({ text: t('kept', { what: brief(m.content) }) });
@@ -31,17 +36,17 @@ export function AddMemory({ close }: { close: () => void }) {
     <Dialog title={t('add memory')} close={close}>
       <form class="stack" onSubmit={save}>
         <Field label={t('content')} hint={t('content hint')}>
-          <textarea class="input" dir="auto" autofocus required rows={3} value={content.value}
-            onInput={(e) => { content.value = e.currentTarget.value; drafted.set(content.value); }}
+          <textarea class="input" dir="auto" autofocus required rows={3} value={typed.value.content}
+            onInput={(e) => set({ content: e.currentTarget.value })}
             onKeyDown={(e) => e.key === 'Enter' && !e.shiftKey && !e.isComposing && save(e)} />
         </Field>
         <div class="columns two">
-          <Field label={t('key')} hint={t('key hint')}><input class="input" dir="auto" value={key.value} onInput={(e) => (key.value = e.currentTarget.value)} /></Field>
-          <Field label={t('type')}><Select label={t('type')} value={type.value} onChange={(v) => (type.value = v)} options={types.map((x) => [x, word('type', x)])} /></Field>
-          <Field label={t('category')}><input class="input" dir="auto" value={category.value} onInput={(e) => (category.value = e.currentTarget.value)} /></Field>
-          <Field label={t('tags')} hint={t('tags hint')}><input class="input" dir="auto" value={tags.value} onInput={(e) => (tags.value = e.currentTarget.value)} /></Field>
+          <Field label={t('key')} hint={t('key hint')}><input class="input" dir="auto" value={typed.value.key} onInput={(e) => set({ key: e.currentTarget.value })} /></Field>
+          <Field label={t('type')}><Select label={t('type')} value={typed.value.type} onChange={(type) => set({ type })} options={types.map((x) => [x, word('type', x)])} /></Field>
+          <Field label={t('category')}><input class="input" dir="auto" value={typed.value.category} onInput={(e) => set({ category: e.currentTarget.value })} /></Field>
+          <Field label={t('tags')} hint={t('tags hint')}><input class="input" dir="auto" value={typed.value.tags} onInput={(e) => set({ tags: e.currentTarget.value })} /></Field>
         </div>
-        <div class="row"><Button type="submit" look="main" disabled={!content.value.trim()}>{t('keep')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+        <div class="row"><Button type="submit" look="main" disabled={!typed.value.content.trim()}>{t('keep')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
       </form>
     </Dialog>
   );

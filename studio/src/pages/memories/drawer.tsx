@@ -1,5 +1,5 @@
 // One memory: correct it in place; how it came about, and who was given it.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { address, call, request } from '../../api/client.ts';
 import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
 import type { Key } from '../../i18n/en.ts';
@@ -29,13 +29,28 @@ interface MemoryDrawerProps { id: string; edits: { current: boolean }; close: ()
 export function MemoryDrawer({ id, edits, close }: MemoryDrawerProps) {
   const [tab, setTab] = useState<Tab>('details');
   const path = `/v1/memories/${encodeURIComponent(id)}`;
-  const { data, error, reload } = useLoaded(() => call<Memory>('GET', path), [id], /^memory\./);
-  const m = data.value;
-  const change = (members: Partial<Memory>) => tryTo(async () => {
-    const res = await request('PATCH', `${path}?undo=true`, members);
-    data.value = (await res.json()) as Memory;
-    toastUndo(t('changed what', { what: Object.keys(members).map(nameOf).join(', '), of: brief(data.value.content) }), res.headers.get('X-Rememberd-Undo'), [id]);
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const read = async (answer: Promise<Response>) => {
+    const res = await answer;
+    return { m: (await res.json()) as Memory, version: res.headers.get('ETag') ?? '', undo: res.headers.get('X-Rememberd-Undo') };
+  };
+  const { data, error, reload } = useLoaded(() => read(request('GET', path)), [id], /^memory\./);
+  const m = data.value?.m;
+  /** One behind the other; a text only in place of the one that is shown. */
+  const put = (members: Partial<Memory>) => tryTo(async () => {
+    const headers: Record<string, string> = 'content' in members ? { 'If-Match': data.value!.version } : {};
+    const now = await read(request('PATCH', `${path}?undo=true`, members, { headers }));
+    data.value = now;
+    toastUndo(t('changed what', { what: Object.keys(members).map(nameOf).join(', '), of: brief(now.m.content) }), now.undo, [id]);
+  }).then((isKept) => {
+    if (!isKept) reload();
+    return isKept;
   });
+  const change = (members: Partial<Memory>) => {
+    const next = last.current.then(() => put(members));
+    last.current = next;
+    return next;
+  };
   const forget = async () => {
     close();
     if (m) await forgetOne(m);
@@ -47,9 +62,9 @@ export function MemoryDrawer({ id, edits, close }: MemoryDrawerProps) {
         <>
           {isClosed(m) && <div class="row"><Chip look="warn">{t('closed')}</Chip><span class="small quiet">{m.superseded_by ? t('replaced by a newer one') : t('closed about')}</span></div>}
           <Segments label={t('memory')} value={tab} onChange={(v) => setTab(v as Tab)} options={tabs.map((x) => [x, t(`tab ${x}`)])} />
-          {tab === 'details' && <MemoryFields key={m.updated} memory={m} change={change} edits={edits} />}
+          {tab === 'details' && <MemoryFields memory={m} change={change} edits={edits} />}
           {tab === 'history' && <History path={path} />}
-          {tab === 'source' && (m.source ? <Source memory={m} path={path} /> : <NoSource />)}
+          {tab === 'source' && (m.source ? <Source path={path} /> : <NoSource />)}
           {tab === 'uses' && <Uses path={path} />}
         </>
       )}
@@ -77,7 +92,7 @@ function History({ path }: { path: string }) {
 
 const NoSource = () => <Empty title={t('no source')}><p>{t('no source about')}</p></Empty>;
 
-function Source({ memory, path }: { memory: Memory; path: string }) {
+function Source({ path }: { path: string }) {
   const { data, error } = useLoaded(() => call<MessageContext>('GET', `${path}/source?around=3`), [path]);
   if (error.value) return error.value.status === 404 ? <NoSource /> : <Failed error={error.value} />;
   const c = data.value;
@@ -92,7 +107,7 @@ function Source({ memory, path }: { memory: Memory; path: string }) {
           </div>
         ))}
       </div>
-      <div><Button small icon="sessions" onClick={() => go('sessions', { id: memory.session, at: c.message.id })}>{t('show conversation')}</Button></div>
+      <div><Button small icon="sessions" onClick={() => go('sessions', { id: c.message.session, space: c.message.space, at: c.message.id })}>{t('show conversation')}</Button></div>
     </div>
   );
 }

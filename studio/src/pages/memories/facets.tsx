@@ -1,7 +1,7 @@
 // Filters with counts. What is chosen is in the address, so a reload or a link shows the same.
 import type { Query } from '../../api/client.ts';
 import type { Facets as Counts } from '../../api/types.ts';
-import { number, t, word } from '../../i18n/index.ts';
+import { number, startOf, t, word } from '../../i18n/index.ts';
 import type { Key } from '../../i18n/en.ts';
 import { Button, Field } from '../../parts/basics.tsx';
 import { refine } from '../../state/route.ts';
@@ -16,6 +16,7 @@ export function filterOf(query: Record<string, string>, isBest: boolean): Query 
   const filter: Query = {};
   if (isBest) return Object.fromEntries(ofBest.filter((name) => query[name]).map((name) => [name, query[name]]));
   for (const name of [...fields, ...others]) if (query[name]) filter[name] = query[name];
+  for (const name of ['after', 'before'] as const) if (/^\d{4}-\d\d-\d\d$/.test(query[name] ?? '')) filter[name] = startOf(query[name]!);
   if (query.closed === 'too') filter.closed = true;
   if (query.closed === 'only') filter.only_closed = true;
   return filter;

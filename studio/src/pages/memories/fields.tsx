@@ -1,65 +1,32 @@
-// The members of a memory, each kept when it is left or with Enter, and taken back with Escape.
+// The members of a memory, each edited in place.
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { Memory } from '../../api/types.ts';
-import { hasBegun, number, percent, t, time, word } from '../../i18n/index.ts';
+import { dateOf, hasBegun, number, percent, startOf, t, time, word } from '../../i18n/index.ts';
 import { Button, Field, Select } from '../../parts/basics.tsx';
+import { InPlace } from '../../parts/in-place.tsx';
 import { may } from '../../state/session.ts';
 import { types } from './add.tsx';
 import { isClosed } from './row.tsx';
 
 type Change = (members: Partial<Memory>) => Promise<boolean>;
 
-interface InPlaceProps { value: string; label: string; hint?: string; keep: (value: string) => void; isLong?: boolean; kind?: string; isFixed?: boolean; edits?: { current: boolean }; wrongIn?: (value: string) => string }
-
-function InPlace({ value, label, hint, keep, isLong, kind = 'text', isFixed, edits, wrongIn }: InPlaceProps) {
-  const text = useSignal(value), wrong = useSignal(''), box = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
-    if (!edits?.current) return;
-    edits.current = false;
-    box.current?.focus();
-  }, []);
-  const done = () => {
-    wrong.value = text.value === value ? '' : wrongIn?.(text.value) ?? '';
-    if (text.value !== value && !wrong.value) keep(text.value);
-  };
-  const onKeyDown = (e: KeyboardEvent) => {
-    if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
-      e.preventDefault();
-      (e.currentTarget as HTMLElement).blur();
-    }
-    if (e.key === 'Escape' && text.value !== value) {
-      e.preventDefault();
-      e.stopPropagation();
-      text.value = value;
-      wrong.value = '';
-    }
-  };
-  const shared = { class: 'input', dir: 'auto' as const, disabled: isFixed, 'aria-label': label, 'aria-invalid': wrong.value !== '', onBlur: done, onKeyDown };
-  return (
-    <Field label={label} wrong={wrong.value} {...(hint && !isFixed ? { hint } : {})}>
-      {isLong
-        ? <textarea {...shared} rows={4} ref={box} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />
-        : <input {...shared} type={kind} value={text.value} onInput={(e) => (text.value = e.currentTarget.value)} />}
-    </Field>
-  );
-}
-
 export function MemoryFields({ memory: m, change, edits }: { memory: Memory; change: Change; edits: { current: boolean } }) {
-  const isFixed = isClosed(m) || !may('write'), importance = useSignal(m.importance);
+  const isFixed = isClosed(m) || !may('write'), importance = useSignal(m.importance), nameOf = (member: string) => `${m.id}:${member}`;
+  useEffect(() => void (importance.value = m.importance), [m.importance]);
   return (
     <div class="stack">
-      <InPlace isLong isFixed={isFixed} edits={edits} value={m.content} label={t('content')} hint={t('enter keeps')} keep={(content) => change({ content })} />
+      <InPlace name={nameOf('content')} isLong isFixed={isFixed} edits={edits} value={m.content} label={t('content')} hint={t('enter keeps')} keep={(content) => change({ content })} />
       <Field label={`${t('importance')}: ${percent(importance.value)}`}>
         <input type="range" min="0" max="1" step="0.05" disabled={isFixed} value={importance.value}
           onInput={(e) => (importance.value = Number(e.currentTarget.value))} onChange={() => change({ importance: importance.value })} />
       </Field>
       <div class="columns two">
-        <InPlace isFixed={isFixed} value={m.key} label={t('key')} keep={(key) => change({ key: key || (null as unknown as string) })} />
+        <InPlace name={nameOf('key')} isFixed={isFixed} value={m.key} label={t('key')} keep={(key) => change({ key: key || (null as unknown as string) })} />
         <Field label={t('type')}><Select label={t('type')} isFixed={isFixed} value={m.type} onChange={(type) => change({ type })} options={types.map((x) => [x, word('type', x)])} /></Field>
-        <InPlace isFixed={isFixed} value={m.category} label={t('category')} keep={(category) => change({ category: category || (null as unknown as string) })} />
-        <InPlace isFixed={isFixed} value={m.tags.join(', ')} label={t('tags')} keep={(all) => change({ tags: all.split(',').map((x) => x.trim()).filter(Boolean) })} />
-        <InPlace isFixed={isFixed} kind="date" value={m.expires?.slice(0, 10) ?? ''} label={t('expires')} wrongIn={(date) => (date && hasBegun(date) ? t('expires passed') : '')} keep={(expires) => change({ expires: expires || null })} />
+        <InPlace name={nameOf('category')} isFixed={isFixed} value={m.category} label={t('category')} keep={(category) => change({ category: category || (null as unknown as string) })} />
+        <InPlace name={nameOf('tags')} isFixed={isFixed} value={m.tags.join(', ')} label={t('tags')} keep={(all) => change({ tags: all.split(',').map((x) => x.trim()).filter(Boolean) })} />
+        <InPlace name={nameOf('expires')} isFixed={isFixed} kind="date" value={m.expires ? dateOf(m.expires) : ''} label={t('expires')} wrongIn={(date) => (date && hasBegun(date) ? t('expires passed') : '')} keep={(expires) => change({ expires: expires ? startOf(expires) : null })} />
         {m.expires && !isFixed && <div class="row"><Button small look="plain" icon="close" onClick={() => change({ expires: null })}>{t('never expires')}</Button></div>}
       </div>
       <dl class="pairs">

@@ -9,10 +9,10 @@ import { Button, Empty, Failed, Head, Search, Segments, Select } from '../../par
 import { useRows, Virtual } from '../../parts/virtual.tsx';
 import { draft } from '../../state/looks.ts';
 import { chosen, closeOver, openOver, refine, route } from '../../state/route.ts';
-import { may } from '../../state/session.ts';
+import { eachSpace, may } from '../../state/session.ts';
 import { useKeys, useSettled } from '../../state/use.ts';
 import { AddMemory } from './add.tsx';
-import { Bulk, forgetOne } from './bulk.tsx';
+import { Bulk, forgetOne, type Picked } from './bulk.tsx';
 import { MemoryDrawer } from './drawer.tsx';
 import { Facets, filterOf } from './facets.tsx';
 import { MemoryRow } from './row.tsx';
@@ -20,12 +20,13 @@ import { Transfer } from './transfer.tsx';
 
 const sorts = ['created', 'updated', 'importance', 'last_used', 'uses'] as const;
 
-/** A search by meaning finds messages as well; here only memories have a row. */
+/** A search by meaning is of one space, and finds messages as well; here only memories have a row. */
 async function bestMatches(query: string, filter: Query): Promise<Memory[]> {
   const body = { query, kind: 'memory', limit: 50, ...filter };
-  const found = await call<FoundPage>('POST', address('/v1/memories/search', { space: space.value === '*' ? '' : space.value }), body);
+  const pages = await Promise.all(eachSpace().map((one) => call<FoundPage>('POST', address('/v1/memories/search', { space: one }), body)));
+  const found = pages.flatMap((p) => p.results).sort((a, b) => b.score - a.score).slice(0, body.limit);
   const one = (f: Found) => call<Memory>('GET', `/v1/memories/${encodeURIComponent(f.id)}`).catch(() => null);
-  return (await Promise.all(found.results.map(one))).filter((m): m is Memory => !!m);
+  return (await Promise.all(found.map(one))).filter((m): m is Memory => !!m);
 }
 
 /** Its row at the keys is the active one. */
@@ -33,17 +34,22 @@ const focusList = () => document.querySelector<HTMLElement>('[role="listbox"]')?
 
 export function Memories() {
   const query = route.value.query;
-  const kept = draft('memories-search'), [typed, setTyped] = useState(query.q ?? kept.get());
+  const kept = draft('memories-search'), [typed, setTyped] = useState(query.q ?? (location.search ? '' : kept.get()));
   const find = useSettled(typed.trim()), isBest = query.how === 'best' && find !== '';
-  const facets = useSignal<FacetCounts>({}), [current, setCurrent] = useState(-1), [adds, setAdds] = useState(false);
+  const isMounted = useRef(false), facets = useSignal<FacetCounts>({}), [current, setCurrent] = useState(-1), [adds, setAdds] = useState(false);
   const [showsFacets, setShowsFacets] = useState(false);
-  const picked = useSignal<Set<string>>(new Set());
+  const picked = useSignal<Picked>(new Map());
   const filter = filterOf(query, isBest);
   const sort = chosen('sort', sorts), order = chosen('order', ['desc', 'asc']);
   useEffect(() => {
     kept.set(typed);
     refine({ q: find || undefined });
   }, [find]);
+  // Back, and a link to this page, choose another text.
+  useEffect(() => {
+    if (isMounted.current && (query.q ?? '') !== find) setTyped(query.q ?? '');
+    isMounted.current = true;
+  }, [query.q]);
   const listQuery = { ...filter, contains: find };
   const rows = useRows<Memory>(async (offset, limit) => {
     if (isBest) {
@@ -55,9 +61,17 @@ export function Memories() {
     if (page.facets) facets.value = page.facets;
     return { items: page.memories, total: page.total };
   }, [JSON.stringify(listQuery), sort, order, isBest, space.value]);
+  const drop = (id: string) => {
+    const next = new Map(picked.value), was = next.delete(id);
+    if (was) picked.value = next;
+    return was;
+  };
+  // Nothing is chosen that the list does not have.
+  useEffect(() => void (picked.value = new Map()), [JSON.stringify(listQuery), isBest, space.value]);
   useEffect(() => {
     let timer = 0;
-    const end = onChange(/^memory\./, () => {
+    const end = onChange(/^memory\./, (change) => {
+      if (change.kind === 'memory.erased' && change.id) drop(change.id);
       clearTimeout(timer);
       timer = setTimeout(() => rows.reload(), 250) as unknown as number;
     });
@@ -78,9 +92,7 @@ export function Memories() {
   };
   const toggle = (m: Memory | undefined) => {
     if (!m) return;
-    const next = new Set(picked.value);
-    if (!next.delete(m.id)) next.add(m.id);
-    picked.value = next;
+    if (!drop(m.id)) picked.value = new Map([...picked.value, [m.id, m.space]]);
   };
   const move = (by: number) => {
     setCurrent(Math.max(0, Math.min(total - 1, current + by)));
@@ -90,7 +102,7 @@ export function Memories() {
     j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
     Enter: () => open(at(current)), e: () => open(at(current), true), x: () => toggle(at(current)), n: () => may('write') && setAdds(true),
     Delete: () => { const m = at(current); if (m && may('write') && !picked.value.size) void forgetOne(m); }, // those selected: see Bulk
-    Escape: () => (query.id ? close() : (picked.value = new Set())),
+    Escape: () => (query.id ? close() : (picked.value = new Map())),
   });
   return (
     <>
@@ -110,7 +122,7 @@ export function Memories() {
       <div class="with-side">
         <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} isBest={isBest} /></div>
         <div class="stack">
-          <Bulk picked={picked} total={total} filter={listQuery} isBest={isBest}>
+          <Bulk picked={picked} total={total} all={{ filter: listQuery, spaces: space.value === '*' ? Object.keys(facets.value.space ?? {}) : [space.value] }} isBest={isBest}>
             <p class="small quiet number cut" role="status">{rows.total.value === null ? (isOnline.value ? t('loading') : '') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
           </Bulk>
           {rows.total.value === 0

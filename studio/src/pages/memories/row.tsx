@@ -1,4 +1,5 @@
 // One line of the list.
+import { space } from '../../api/client.ts';
 import type { Memory } from '../../api/types.ts';
 import { day, percent, t, word } from '../../i18n/index.ts';
 import { Chip, Marked } from '../../parts/basics.tsx';
@@ -18,7 +19,7 @@ export function MemoryRow({ memory: m, index, find, isAt, isOpen, isPicked, onOp
       <div class="lines">
         <span class="cut" dir="auto"><Marked text={m.content} find={find} /></span>
         <span class="tiny quiet cut">
-          {[m.category ? word('category', m.category) : word('layer', m.layer), word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
+          {[space.value === '*' && m.space, m.category ? word('category', m.category) : word('layer', m.layer), word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
         </span>
       </div>
       {isClosed(m) && <Chip look="warn">{t('closed')}</Chip>}

@@ -1,8 +1,6 @@
 // What chats were given, as it happens.
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { call, get, Problem, space } from '../../api/client.ts';
-import { onChange } from '../../api/events.ts';
+import { useState } from 'preact/hooks';
+import { call, firstPages, get } from '../../api/client.ts';
 import type { Page, Receipt, ReceiptItem } from '../../api/types.ts';
 import { number, t, took } from '../../i18n/index.ts';
 import { Ago, Button, Empty, Failed, Head, Segments } from '../../parts/basics.tsx';
@@ -17,36 +15,14 @@ const shows: Record<string, (r: ReceiptItem) => boolean> = {
 
 export function Receipts() {
   const query = route.value.query, show = chosen('show', ['all', 'given', 'silent', 'failed']);
-  const items = useSignal<ReceiptItem[]>([]), next = useSignal<string | null>(null), total = useSignal(0), error = useSignal<Problem | null>(null), isLoaded = useSignal(false);
   const filter = { session: query.session, memory: query.memory, ...(show === 'failed' ? { decision: 'failed' } : {}) };
-  const read = async (cursor?: string) => {
-    try {
-      const page = await get<Page<ReceiptItem>>('/v1/receipts', { ...filter, cursor, limit: 100 });
-      items.value = cursor ? [...items.value, ...page.items] : page.items;
-      next.value = page.next;
-      total.value = page.total;
-      error.value = null;
-    } catch (e) {
-      error.value = e as Problem;
-    }
-    isLoaded.value = true;
-  };
-  useEffect(() => void read(), [JSON.stringify(filter), space.value]);
-  useEffect(() => {
-    let timer = 0;
-    const end = onChange(/^receipt\./, () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => void read(), 200) as unknown as number;
-    });
-    return () => {
-      clearTimeout(timer);
-      end();
-    };
-  }, [JSON.stringify(filter)]);
+  const [pages, setPages] = useState(1);
+  const { data, error, reload } = useLoaded(() => firstPages(pages, (cursor) => get<Page<ReceiptItem>>('/v1/receipts', { ...filter, cursor, limit: 100 })), [JSON.stringify(filter), pages], /^receipt\./);
+  const { items, next, total } = data.value ?? { items: [], next: null, total: 0 }, isLoaded = data.value !== null;
   useRowKeys();
   useKeys(query.id ? { Escape: () => closeOver('id') } : {});
-  const shown = items.value.filter(shows[show]!), isPart = show === 'given' || show === 'silent';
-  const counted = !isPart ? t('n receipts', { n: total.value }) : t(next.value ? 'n of the newest receipts' : 'n of receipts', { n: shown.length, of: number(items.value.length) });
+  const shown = items.filter(shows[show]!), isPart = show === 'given' || show === 'silent';
+  const counted = !isPart ? t('n receipts', { n: total }) : t(next ? 'n of the newest receipts' : 'n of receipts', { n: shown.length, of: number(items.length) });
   return (
     <>
       <Head title={t('page receipts')} about={t('receipts about')} />
@@ -58,9 +34,9 @@ export function Receipts() {
         <span class="grow" />
         <span class="small quiet number" role="status">{counted}</span>
       </div>
-      {error.value && <Failed error={error.value} retry={() => void read()} />}
-      {isLoaded.value && !shown.length && !error.value && (items.value.length > 0 || show !== 'all') && <Empty title={t('no such receipts')} />}
-      {isLoaded.value && !items.value.length && show === 'all' && !error.value && <Empty title={t('no receipts')}><p>{t('no receipts about')}</p><Button look="main" icon="try" onClick={() => go('try')}>{t('page try')}</Button></Empty>}
+      {error.value && <Failed error={error.value} retry={reload} />}
+      {isLoaded && !shown.length && !error.value && (items.length > 0 || show !== 'all') && <Empty title={t('no such receipts')} />}
+      {isLoaded && !items.length && show === 'all' && !error.value && <Empty title={t('no receipts')}><p>{t('no receipts about')}</p><Button look="main" icon="try" onClick={() => go('try')}>{t('page try')}</Button></Empty>}
       {shown.length > 0 && (
         <div class="card table-box">
           <table>
@@ -81,7 +57,7 @@ export function Receipts() {
           </table>
         </div>
       )}
-      {next.value && <div><Button onClick={() => void read(next.value!)}>{t('more')}</Button></div>}
+      {next && <div><Button onClick={() => setPages(pages + 1)}>{t('more')}</Button></div>}
       {query.id && <ReceiptDrawer key={query.id} id={query.id} close={() => closeOver('id')} />}
     </>
   );
@@ -96,7 +72,7 @@ export function ReceiptDrawer({ id, title, close }: { id: string; title?: string
       {r && (
         <>
           <ReceiptView receipt={r} onOpen={(l) => (l.kind === 'memory' ? go('memories', { id: l.id }) : go('sessions', { message: l.id }))} />
-          <div><Button small icon="sessions" onClick={() => go('sessions', { id: r.session })}>{t('show conversation')}</Button></div>
+          <div><Button small icon="sessions" onClick={() => go('sessions', { id: r.session, space: r.space })}>{t('show conversation')}</Button></div>
         </>
       )}
     </Drawer>

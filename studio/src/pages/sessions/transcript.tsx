@@ -1,43 +1,50 @@
 // One conversation, with marks where something was learnt and where something was recalled.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { address, call, space } from '../../api/client.ts';
+import { address, call, firstPages } from '../../api/client.ts';
 import type { Memory, Message, Page, ReceiptItem, SessionItem } from '../../api/types.ts';
 import { t, time } from '../../i18n/index.ts';
 import { Button, Chip, Empty, Failed, Segments, tryTo } from '../../parts/basics.tsx';
+import { InPlace } from '../../parts/in-place.tsx';
 import { Dialog, TypedConfirm } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { closeOver, go, openOver, route } from '../../state/route.ts';
 import { useLoaded } from '../../state/use.ts';
-import { may } from '../../state/session.ts';
+import { may, named } from '../../state/session.ts';
 import { forgetText } from '../memories/bulk.tsx';
 import { ReceiptDrawer } from '../receipts/receipts.tsx';
+
+/** So many messages are read to come to the one that a link names. */
+const farthest = 20000;
 
 interface Parts { messages: Page<Message>; memories: Memory[]; receipts: ReceiptItem[]; episodes: Memory[] }
 
 export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: string; at: string | undefined; close: () => void }) {
-  const path = `/v1/sessions/${encodeURIComponent(id)}`, named = { space: inSpace || (space.value === '*' ? '' : space.value) };
-  const receipt = route.value.query.receipt, [tab, setTab] = useState('said'), [forgets, setForgets] = useState(false), limit = useSignal(200);
-  const session = useLoaded(() => call<SessionItem>('GET', address(path, named)), [id], /^session\./);
+  const path = `/v1/sessions/${encodeURIComponent(id)}`, of = { space: inSpace || named() };
+  const receipt = route.value.query.receipt, [tab, setTab] = useState('said'), [forgets, setForgets] = useState(false), pages = useSignal(1);
+  const session = useLoaded(() => call<SessionItem>('GET', address(path, of)), [id], /^session\./);
   const parts = useLoaded<Parts>(async () => {
-    const of = <T,>(what: string, n: number) => call<T>('GET', address(`${path}/${what}`, { ...named, limit: n }));
+    const read = <T,>(what: string, n: number, cursor: string | null = null) => call<T>('GET', address(`${path}/${what}`, { ...of, limit: n, cursor }));
+    const hasMarked = (all: Message[]) => !at || all.length >= farthest || all.some((m) => m.id === at);
     const [messages, memories, receipts, episodes] = await Promise.all([
-      of<Page<Message>>('messages', limit.value), of<Page<Memory>>('memories', 200), of<Page<ReceiptItem>>('receipts', 200), of<Page<Memory>>('episodes', 50)]);
+      firstPages(pages.value, (cursor) => read<Page<Message>>('messages', 200, cursor), hasMarked),
+      read<Page<Memory>>('memories', 500), read<Page<ReceiptItem>>('receipts', 500), read<Page<Memory>>('episodes', 50)]);
     return { messages, memories: memories.items, receipts: receipts.items, episodes: episodes.items };
-  }, [id, limit.value], /^(turn|message|memory|receipt)\./);
+  }, [id, at, pages.value], /^(turn|message|memory|receipt)\./);
   const p = parts.data.value, error = session.error.value ?? parts.error.value;
-  const rename = (title: string) => tryTo(() => call('PATCH', address(path, named), { title }));
+  const rename = (title: string) => tryTo(() => call('PATCH', address(path, of), { title }));
   const forget = (everything: boolean) => tryTo(async () => {
     if (everything) {
-      const res = await call<{ undo?: string }>('DELETE', address(`/v1/memories/${encodeURIComponent(id)}`, { ...named, undo: true }));
+      const res = await call<{ undo?: string }>('DELETE', address(`/v1/memories/${encodeURIComponent(id)}`, { ...of, undo: true }));
       toastUndo(t('conversation forgotten'), res.undo, [id]);
-    } else await call('DELETE', address(path, named));
+    } else await call('DELETE', address(path, of));
     close();
   });
   return (
     <section class="card" aria-label={t('conversation')}>
       <header>
-        <Title key={session.data.value?.title} title={session.data.value?.title ?? id} rename={rename} />
+        <InPlace key={String(!session.data.value)} name={`${inSpace}/${id}:title`} isBare isFixed={!may('write') || !session.data.value} value={session.data.value?.title || id} label={t('title')} keep={(title) => rename(title.trim())}
+          wrongIn={(title) => (title.trim() ? '' : t('title empty'))} />
         <div class="row tight">
           {may('write') && <Button small look="danger" icon="trash" onClick={() => setForgets(true)}>{t('forget')}</Button>}
           <Button small look="plain" icon="close" label={t('close')} onClick={close} />
@@ -47,28 +54,14 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
         {error && (error.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error} retry={parts.reload} />)}
         <div class="row"><Segments label={t('conversation')} value={tab} onChange={setTab}
           options={[['said', t('tab said')], ['learnt', t('tab learnt', { n: p?.memories.length ?? 0 })], ['episodes', t('tab episodes', { n: p?.episodes.length ?? 0 })]]} /></div>
-        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={(of) => openOver({ receipt: of })} onForget={(m) => void forgetText(m.id, m.text, named)} />}
-        {p && tab === 'said' && p.messages.next && <div><Button onClick={() => (limit.value = 500)}>{t('more')}</Button></div>}
+        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={(id) => openOver({ receipt: id })} onForget={(m) => void forgetText(m.id, m.text, of)} />}
+        {p && tab === 'said' && p.messages.next && <div><Button onClick={() => (pages.value = Math.ceil(p.messages.items.length / 200) + 1)}>{t('more')}</Button></div>}
         {p && tab === 'learnt' && <Learnt memories={p.memories} />}
         {p && tab === 'episodes' && <Learnt memories={p.episodes} />}
       </div>
       {forgets && <Forget id={id} forget={forget} close={() => setForgets(false)} />}
       {receipt && <ReceiptDrawer key={receipt} id={receipt} close={() => closeOver('receipt')} />}
     </section>
-  );
-}
-
-function Title({ title, rename }: { title: string; rename: (title: string) => void }) {
-  const [text, setText] = useState(title);
-  return (
-    <input class="input grow" dir="auto" aria-label={t('title')} readOnly={!may('write')} value={text} onInput={(e) => setText(e.currentTarget.value)} onBlur={() => text.trim() && text !== title && rename(text.trim())}
-      onKeyDown={(e) => {
-        if (e.key === 'Enter') e.currentTarget.blur();
-        if (e.key === 'Escape' && text !== title) {
-          e.stopPropagation();
-          setText(title);
-        }
-      }} />
   );
 }
 

@@ -4,20 +4,14 @@ import { t } from '../../i18n/index.ts';
 import { Button, Head, tryTo } from '../../parts/basics.tsx';
 import { Icon } from '../../parts/icons.tsx';
 import { NoChats } from '../../parts/models.tsx';
-import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
+import { keptBySpace, makeTalk, OneSpace, Say, TalkView, type Turn } from '../../parts/talk.tsx';
 import { closeOver, openOver, route } from '../../state/route.ts';
-import { isOn, setOn } from '../../state/session.ts';
+import { isOn, isOperator, setOn } from '../../state/session.ts';
 import { ReceiptDrawer } from '../receipts/receipts.tsx';
 import { Snippets } from './snippets.tsx';
 
 const newTalk = () => makeTalk(signal<Turn[]>([]), signal(false), {});
-/** Both chats outlive a change of page. */
-const talks = signal({ first: newTalk(), second: newTalk() }), isSecond = signal(false), hasSeenWhy = signal(false);
-
-function startOver() {
-  talks.value = { first: newTalk(), second: newTalk() };
-  isSecond.value = hasSeenWhy.value = false;
-}
+const steps = keptBySpace(() => ({ first: newTalk(), second: newTalk(), isSecond: signal(false), hasSeenWhy: signal(false) }));
 
 function Step({ no, isDone, children }: { no: number; isDone: boolean; children: string }) {
   return (
@@ -32,13 +26,13 @@ function Paused() {
   return (
     <div class="notice" role="alert">
       <span class="grow">{t('paused about')}</span>
-      <Button small icon="play" onClick={() => tryTo(() => setOn(true))}>{t('go on')}</Button>
+      {isOperator.value && <Button small icon="play" onClick={() => tryTo(() => setOn(true))}>{t('go on')}</Button>}
     </div>
   );
 }
 
 export function Start() {
-  const { first, second } = talks.value, why = route.value.query.why;
+  const { first, second, isSecond, hasSeenWhy } = steps.current(), why = route.value.query.why;
   // Without memory there is no receipt, and nothing was remembered.
   const hasSaid = first.turns.value.some((turn) => turn.receipt);
   const showWhy = (no: number) => (r: { id: string }) => {
@@ -48,10 +42,11 @@ export function Start() {
   return (
     <>
       <Head title={t('start title')} about={t('start about')}>
-        {first.turns.value.length > 0 && <Button icon="refresh" onClick={startOver}>{t('start over')}</Button>}
+        {first.turns.value.length > 0 && <Button icon="refresh" onClick={steps.renew}>{t('start over')}</Button>}
       </Head>
       {isOn.value === false && <Paused />}
       <NoChats />
+      <OneSpace />
       <ol class="steps card pad">
         <Step no={1} isDone={hasSaid}>{t('step 1')}</Step>
         <Step no={2} isDone={isSecond.value}>{t('step 2')}</Step>
@@ -71,7 +66,7 @@ export function Start() {
             {isSecond.value ? (
               <>
                 <TalkView talk={second} onReceipt={showWhy(2)} current={why} />
-                <Say talk={second} name="start-2" label={t('ask about it')} suggest={t('example question')} isFirst={!second.turns.value.length} />
+                <Say key={second.session} talk={second} name="start-2" label={t('ask about it')} suggest={t('example question')} isFirst={!second.turns.value.length} />
               </>
             ) : (
               <div class="empty">

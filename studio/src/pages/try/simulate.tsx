@@ -3,12 +3,13 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { address, call, Problem, space } from '../../api/client.ts';
 import type { Found, FoundPage, Receipt } from '../../api/types.ts';
-import { number, t, took, word } from '../../i18n/index.ts';
+import { number, startOf, t, took, word } from '../../i18n/index.ts';
 import { said } from '../../i18n/said.ts';
 import { Button, Chip, Failed, Field, Score, Search } from '../../parts/basics.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
+import { OneSpace, spaceOfChats } from '../../parts/talk.tsx';
 import { draft } from '../../state/looks.ts';
-import { route } from '../../state/route.ts';
+import { refine, route } from '../../state/route.ts';
 import { settings } from '../../state/session.ts';
 import { useSettled } from '../../state/use.ts';
 import { Strategies } from './strategies.tsx';
@@ -16,23 +17,22 @@ import { Strategies } from './strategies.tsx';
 /** The budget of a chat, where the caller may know it. */
 const inForce = () => String(settings.value.find((s) => s.name === 'budget_tokens')?.value ?? '');
 
-const here = () => (space.value === '*' ? '' : space.value);
-
 export function Simulate() {
   const kept = draft('simulate'), question = useSignal(route.value.query.q ?? kept.get()), budget = useSignal(''), asOf = useSignal('');
   const without = useSignal<string[]>([]), preview = useSignal<Receipt | null>(null), ranked = useSignal<FoundPage | null>(null), error = useSignal<Problem | null>(null);
   const asked = useSettled(question.value.trim(), 350);
+  useEffect(() => refine({ q: asked || undefined }), [asked]);
   useEffect(() => {
     kept.set(question.value);
     if (!asked) return void ((preview.value = null), (ranked.value = null));
     let mine = true;
     const body = {
-      question: asked, ...(budget.value && { budget: Number(budget.value) }), ...(asOf.value && { as_of: asOf.value }),
+      question: asked, ...(budget.value && { budget: Number(budget.value) }), ...(asOf.value && { as_of: startOf(asOf.value) }),
       ...(without.value.length && { without: without.value }),
     };
     Promise.all([
-      call<Receipt>('POST', address('/v1/preview', { space: here() }), body),
-      call<FoundPage>('POST', address('/v1/memories/search', { space: here() }), { query: asked, limit: 20, explain: true }),
+      call<Receipt>('POST', address('/v1/preview', { space: spaceOfChats() }), body),
+      call<FoundPage>('POST', address('/v1/memories/search', { space: spaceOfChats() }), { query: asked, limit: 20, explain: true }),
     ]).then(([p, r]) => {
       if (!mine) return;
       preview.value = p;
@@ -43,6 +43,7 @@ export function Simulate() {
   }, [asked, budget.value, asOf.value, without.value, space.value]);
   return (
     <div class="stack">
+      <OneSpace />
       <div class="card pad stack">
         <Search value={question.value} onInput={(x) => (question.value = x)} label={t('what would you ask')} />
         <div class="row">
@@ -77,7 +78,7 @@ export function Simulate() {
 const isGiven = (r: Receipt | null, id: string) => !!r?.lines.some((l) => l.injected && (l.id === id || l.source === id));
 
 function Vectors({ page }: { page: FoundPage }) {
-  return <div class="row"><Chip look={page.vectors ? 'good' : ''}>{page.vectors ? t('by words and meaning') : t('by words')}</Chip>{page.without && <span class="tiny quiet">{page.without}</span>}</div>;
+  return <div class="row"><Chip look={page.vectors ? 'good' : ''}>{page.vectors ? t('by words and meaning') : t('by words')}</Chip>{page.without && <span class="tiny quiet">{said(page.without)}</span>}</div>;
 }
 
 function Ranked({ found: f, isGiven }: { found: Found; isGiven: boolean }) {

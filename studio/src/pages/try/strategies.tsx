@@ -3,6 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { address, call, space, type Problem } from '../../api/client.ts';
 import { t, took } from '../../i18n/index.ts';
 import { Chip, Failed, Score, Segments } from '../../parts/basics.tsx';
+import { spaceOfChats } from '../../parts/talk.tsx';
+import { said } from '../../i18n/said.ts';
 
 interface Line { id: string; text: string; score: number; tokens: number; signals: Record<string, number> }
 interface Found { results: Line[]; took_us: number; vectors?: string; steps: { strategy: string; store: string; reranked: boolean; fallback: string } }
@@ -13,7 +15,7 @@ export function Strategies({ query }: { query: string }) {
   const [strategy, setStrategy] = useState<string>('hybrid'), [found, setFound] = useState<Found | null>(null), [error, setError] = useState<Problem | null>(null);
   useEffect(() => {
     let mine = true;
-    call<Found>('POST', address('/v1/memories/search', { space: space.value === '*' ? '' : space.value }), { query, strategy, kind: 'memory', explain: true }).then((p) => mine && (setFound(p), setError(null)), (e) => mine && setError(e as Problem));
+    call<Found>('POST', address('/v1/memories/search', { space: spaceOfChats() }), { query, strategy, kind: 'memory', explain: true }).then((p) => mine && (setFound(p), setError(null)), (e) => mine && setError(e as Problem));
     return () => void (mine = false);
   }, [query, strategy, space.value]);
   const r = found?.steps;
@@ -28,7 +30,7 @@ export function Strategies({ query }: { query: string }) {
           <div class="row tiny quiet">
             <Chip look="accent">{t(`strategy ${r.strategy as typeof strategies[number]}`)}</Chip><span>{t('n tokens', { n: found.results.reduce((n, m) => n + m.tokens, 0) })}</span><span>{took(found.took_us)}</span>
             <span>{t('vectors')}: {r.store}{found.vectors ? ` · ${found.vectors}` : ''}</span>{r.reranked && <Chip>{t('rerank')}</Chip>}
-            {r.fallback && <span class="wrap">{r.fallback}</span>}
+            {r.fallback && <span class="wrap">{said(r.fallback)}</span>}
           </div>
         )}
         {found && !found.results.length && <p class="quiet">{t('no memory matches')}</p>}

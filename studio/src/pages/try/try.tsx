@@ -6,17 +6,20 @@ import { t } from '../../i18n/index.ts';
 import { Button, Empty, Field, Head, Segments, Select } from '../../parts/basics.tsx';
 import { builtIn, NoChats, useModels } from '../../parts/models.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
-import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
+import { keptBySpace, makeTalk, OneSpace, Say, TalkView, type Turn } from '../../parts/talk.tsx';
 import { chosen, refine } from '../../state/route.ts';
 import { Simulate } from './simulate.tsx';
 
 const modes = ['full', 'readonly', 'after', 'off'];
-/** The talk outlives a change of page. */
-const model = signal(''), mode = signal('full'), shown = signal<Receipt | null>(null);
-const newTalk = () => makeTalk(signal<Turn[]>([]), signal(false), {
-  model: () => model.value, mode: () => (mode.value === 'full' ? '' : mode.value), onReceipt: (r) => (shown.value = r),
-});
-const current = signal(newTalk());
+const model = signal(''), mode = signal('full');
+function newTalk() {
+  const shown = signal<Receipt | null>(null);
+  const talk = makeTalk(signal<Turn[]>([]), signal(false), {
+    model: () => model.value, mode: () => (mode.value === 'full' ? '' : mode.value), onReceipt: (r) => (shown.value = r),
+  });
+  return { talk, shown };
+}
+const talks = keptBySpace(newTalk);
 
 export function Try() {
   const tab = chosen('tab', ['chat', 'simulate']);
@@ -31,16 +34,12 @@ export function Try() {
 }
 
 function Chat() {
-  const offered = useModels(), names = offered?.names ?? [], why = useRef<HTMLElement>(null), talk = current.value, turns = talk.turns;
+  const offered = useModels(), names = offered?.names ?? [], why = useRef<HTMLElement>(null), { talk, shown } = talks.current(), turns = talk.turns;
   // On a phone the panel is below the chat.
   const show = (r: Receipt) => {
     shown.value = r;
     why.current?.scrollIntoView({ block: 'nearest' });
     why.current?.focus({ preventScroll: true });
-  };
-  const fresh = () => {
-    current.value = newTalk();
-    shown.value = null;
   };
   return (
     <div class="columns two">
@@ -50,12 +49,13 @@ function Chat() {
             {names.length > 1 && <Field label={t('model')}><Select label={t('model')} value={model.value || names[0]!} onChange={(m) => (model.value = m)} options={names.map((m) => [m, m])} /></Field>}
             <Field label={t('memory in this chat')}><Select label={t('memory in this chat')} value={mode.value} onChange={(m) => (mode.value = m)} options={modes.map((m) => [m, t(`mode ${m}` as 'mode full')])} /></Field>
           </div>
-          <Button icon="plus" onClick={fresh}>{t('new chat')}</Button>
+          <Button icon="plus" onClick={talks.renew}>{t('new chat')}</Button>
         </header>
         <div class="stack pad">
           <NoChats />
+          <OneSpace />
           {turns.value.length ? <TalkView talk={talk} onReceipt={show} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')} {offered && !offered.error && t(names.every((n) => n === builtIn) ? 'stays here' : 'goes to model')}</p></Empty>}
-          <Say talk={talk} name="try" label={t('message')} />
+          <Say key={talk.session} talk={talk} name="try" label={t('message')} />
         </div>
       </section>
       <section class="card" aria-label={t('why this answer')} ref={why} tabIndex={-1}>
