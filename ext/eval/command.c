@@ -1,5 +1,4 @@
 /* command.c - measures recall in a temporary database, which is deleted afterwards. */
-#include <errno.h>
 #include <unistd.h>
 
 #include "app/instance.h"
@@ -113,7 +112,6 @@ static enum status check_usage(struct ctx *ctx, const struct options *o)
     return read_ranks(ctx, o, &in);
 }
 
-/* The folder is this run's own, and goes with the instance. */
 static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -130,12 +128,10 @@ static enum status measure_recall(struct ctx *ctx, const struct options *o, stru
         .has_texts = o->texts,
         .curve = o->curve,
     };
-    enum status s = instance_open(ctx, o, TO_ADD, &instance);
-    instance.is_scratch = true;
-    TRY(s);
+    TRY(instance_open(ctx, o, TO_MEASURE, &instance));
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
-    s = m->run(ctx, o, instance.engine, &in, report);
+    enum status s = m->run(ctx, o, instance.engine, &in, report);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return s;
@@ -153,7 +149,6 @@ static enum status print_report(struct ctx *ctx, const struct buf *report)
  * be slow. Memories never come from there. */
 static enum status run_eval(struct ctx *ctx, const struct options *o)
 {
-    const char *tmp = getenv("TMPDIR");
     struct options own = *o;
     struct instance real;
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
@@ -163,13 +158,6 @@ static enum status run_eval(struct ctx *ctx, const struct options *o)
     }
     TRY(instance_find(ctx, &o->settings, &real));
     own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
-    char *path =
-        (char *)str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp").p;
-    if (!mkdtemp(path))
-        return fail(ctx, STORAGE, "the temporary folder %s cannot be created: %s", path,
-                    strerror(errno));
-    own.settings.data = str_of(path);
-    own.settings.store = S(""); /* the user's own, in PostgreSQL */
     TRY(measure_recall(ctx, &own, &report));
     return print_report(ctx, &report);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <limits.h>
 #include <sodium.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 #include "base/seal.h"
 
 #include "app/key/key.h"
+#include "app/leftovers.h"
 
 /*
  * An instance is one data folder with everything opened on it: the key, the store, the engine.
@@ -152,15 +152,20 @@ bool instance_is_new(struct ctx *ctx, const struct instance *instance)
            !key_is_beside(ctx, instance->folder);
 }
 
-/* Empty, in a folder of its own that instance_close removes. */
+/* Empty, in a folder of its own that instance_close removes, or a signal that ends the command. */
 static enum status open_scratch(struct ctx *ctx, const struct options *o, struct instance *out)
 {
+    static const char *const ends[] = {".db",     ".db-journal", ".db-wal",
+                                       ".db-shm", ".db-commits", ".erasures"};
     const char *base = getenv("TMPDIR");
     str folder = str_printf(&ctx->arena, "%s/rememberd-XXXXXX", base && *base ? base : "/tmp");
     struct options own = *o;
     if (!mkdtemp((char *)folder.p))
         return fail(ctx, STORAGE, "the folder " S_FMT " cannot be created: %s", S_ARG(folder),
                     strerror(errno));
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        leftover_add(str_printf(&ctx->arena, S_FMT "/rememberd%s", S_ARG(folder), ends[i]).p);
+    leftover_add(folder.p);
     own.settings.data = folder;
     own.settings.store = S("");
     enum status s = instance_open(ctx, &own, TO_ADD, out);
@@ -178,6 +183,8 @@ enum status instance_open(struct ctx *ctx, const struct options *o, enum opening
         enum status s = instance_open(ctx, o, TO_READ, out);
         return soft_if(ctx, s, NOT_FOUND) ? open_scratch(ctx, o, out) : s;
     }
+    if (how == TO_MEASURE)
+        return open_scratch(ctx, o, out);
     TRY(instance_find(ctx, &o->settings, out));
     out->must_exist = how == TO_CHANGE || how == TO_READ;
     if (out->must_exist && !o->settings.store.n && instance_is_new(ctx, out))
@@ -264,23 +271,12 @@ enum status instance_settle(struct ctx *ctx, struct instance *instance)
     return OK;
 }
 
-static void remove_scratch(const struct instance *h)
-{
-    static const char *const ends[] = {".db", ".db-wal", ".db-shm", ".db-commits", ".erasures"};
-    char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        snprintf(path, sizeof path, S_FMT "/rememberd%s", S_ARG(h->folder), ends[i]);
-        unlink(path);
-    }
-    rmdir(h->folder.p);
-}
-
 /* The engine first: it uses the store until it is closed. */
 void instance_close(struct instance *h)
 {
     engine_close(h->engine);
     store_close(h->store);
     if (h->is_scratch)
-        remove_scratch(h);
+        leftovers_remove();
     *h = (struct instance){0};
 }

@@ -24,11 +24,12 @@ struct instance {
 /* Of commands and what they do to the data. Without a database TO_CHANGE and TO_READ are NOT_FOUND,
  * and nothing is created: a mistyped folder must not become an empty one. */
 enum opening {
-    TO_ADD,    /* creates a missing data folder, private to its owner, and database */
-    TO_CHANGE, /* what is there */
-    TO_READ,   /* the same, also where nothing can be written */
-    TO_TRY,    /* as TO_READ, or without a database on an empty one elsewhere, for the time of the
-                  command, so that nothing is created */
+    TO_ADD,     /* creates a missing data folder, private to its owner, and database */
+    TO_CHANGE,  /* what is there */
+    TO_READ,    /* the same, also where nothing can be written */
+    TO_TRY,     /* as TO_READ, or without a database on an empty one elsewhere, for the time of the
+                   command, so that nothing is created */
+    TO_MEASURE, /* on an empty one elsewhere */
     TO_SERVE /* a server starts although the disk is full or cannot be written to. Chats then go on
                 without memory, and the store opens when the disk allows it */
 };

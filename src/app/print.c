@@ -90,6 +90,16 @@ static void wait_for_pager(void)
         ;
 }
 
+/* Of an earlier write nobody knows why it failed. A reader may leave a pager early. */
+enum status print_end(struct ctx *ctx)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || pager)
+        return OK;
+    return fail(ctx, STORAGE, "standard output could not be written%s%s", errno ? ": " : "",
+                errno ? strerror(errno) : "");
+}
+
 /* The pager handles Ctrl-C. One left early closes the pipe, and writing goes on in vain. */
 static int spawn_reader(const char *const *argv, int in)
 {

@@ -11,6 +11,8 @@ void print_line(str text);
 enum status print_buf(const struct buf *b);
 /* A struct as an object of JSON, and a newline. */
 enum status print_fields(struct ctx *ctx, const struct field *table, const void *in);
+/* STORAGE where some of what was printed could not be written. */
+MUST_USE enum status print_end(struct ctx *ctx);
 /* "1 memory", "2 memories". */
 str counted(struct arena *a, int64_t n, const char *one, const char *more);
 /* "2026-11-20", or "-" for 0. */

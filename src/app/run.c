@@ -1,4 +1,6 @@
 /* run.c - reads the command line, runs the command, and prints why it failed. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -153,6 +155,29 @@ static int print_tables(struct ctx *ctx, const struct options *o)
     return EXIT_OK;
 }
 
+/* A file that is opened where standard output is closed would get what is printed. Instead reading
+ * finds the end, and writing fails. */
+static bool fill_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) /* children have it, too */
+            return false;
+    return true;
+}
+
+static int run_line(struct ctx *ctx, const struct command *const *tables, const struct options *o)
+{
+    if (o->version)
+        return command_version(ctx, o) == OK ? EXIT_OK : EXIT_FAILED;
+    if (o->routes || o->schema)
+        return print_tables(ctx, o);
+    if (o->words.n)
+        return run_command(ctx, tables, o);
+    print_by_pages();
+    help_print_commands(tables);
+    return o->help ? EXIT_OK : EXIT_USAGE;
+}
+
 /* The mask comes first, so that every file is private. Without SIGXFSZ a file at its limit of size
  * (ulimit -f) is a write that fails, as on a full disk. Keys leave the environment before anything
  * else can read or pass it on. */
@@ -162,6 +187,11 @@ int app_run(int argc, char **argv, const struct command *const *tables)
     struct options o;
     umask(077);
     signal(SIGXFSZ, SIG_IGN);
+    if (!fill_standard_files()) {
+        fprintf(stderr, "rememberd: standard input, output or error is closed, and /dev/null: %s\n",
+                strerror(errno));
+        return EXIT_FAILED;
+    }
     if (sodium_init() < 0) {
         fprintf(stderr, "rememberd: the system has no source of random numbers\n");
         return EXIT_FAILED;
@@ -174,16 +204,8 @@ int app_run(int argc, char **argv, const struct command *const *tables)
         return print_failure(&ctx, c && c->always_ok ? c : NULL, EXIT_USAGE);
     }
     o.commands = tables;
-    if (o.version) {
-        puts("rememberd " REMEMBERD_VERSION);
-        return EXIT_OK;
-    }
-    if (o.routes || o.schema)
-        return print_tables(&ctx, &o);
-    if (!o.words.n) {
-        print_by_pages();
-        help_print_commands(tables);
-        return o.help ? EXIT_OK : EXIT_USAGE;
-    }
-    return run_command(&ctx, tables, &o);
+    int code = run_line(&ctx, tables, &o);
+    if (code != EXIT_OK || print_end(&ctx) == OK)
+        return code;
+    return print_failure(&ctx, o.words.n ? command_of(tables, o.words.v[0]) : NULL, EXIT_FAILED);
 }

@@ -227,13 +227,20 @@ static void announce_try(struct ctx *ctx, const struct settings *s, str url, boo
     putchar('\n');
 }
 
+/* Lines that cannot be written do not fail a server. */
+static void flush_lines(void)
+{
+    if (fflush(stdout) != 0)
+        (void)!freopen("/dev/null", "w", stdout);
+}
+
 /* On standard output: the address, then lines for people. The first goes out before anything is
  * looked up: scripts wait for it. */
 static void announce(struct ctx *ctx, struct instance *instance, str url)
 {
     bool needs_token = true;
     printf("listening on " S_FMT "\n", S_ARG(url));
-    fflush(stdout);
+    flush_lines();
     if (!instance->settings.require_token)
         soft(ctx, engine_needs_token(ctx, instance->engine, &needs_token));
     if (instance->settings.config.n)
@@ -250,7 +257,7 @@ static void announce(struct ctx *ctx, struct instance *instance, str url)
                needs_token ? "with a token"
                            : "without a token they can read and change everything");
     announce_try(ctx, &instance->settings, url, needs_token);
-    fflush(stdout);
+    flush_lines();
 }
 
 /* --- running --- */

@@ -24,8 +24,8 @@
  * key over the mac before and the line up to ',"mac"'. A file that is full gets the number of its
  * last line behind its name, and the chain goes on in a new one.
  *
- * flock on the key's file keeps processes apart: it is never renamed. A line that a crash has cut
- * is cut off by the next one.
+ * flock on the key's file keeps processes apart: it is never renamed. A line that a crash or a full
+ * disk has cut is cut off by the next one, and the end is at most one line behind the log.
  */
 
 /* A text of a line is cut at TEXT_MAX; JSON may write each of its bytes as six. */
@@ -178,7 +178,8 @@ static enum status write_end(struct chain *c)
     return rename(part, path) == 0 ? OK : fail_file(c->ctx, path, "put in place");
 }
 
-/* The line after the end, where a crash came between both. */
+/* The line after the end, where a crash or a full disk came between both: until the end names it,
+ * no other one is written. */
 static enum status go_to_end(struct chain *c)
 {
     const char *path = path_of(c, LOG_NAME);
@@ -194,9 +195,9 @@ static enum status go_to_end(struct chain *c)
     last = str_sub(last, str_behind_last(last, '\n'), last.n);
     str mine = str_printf(&c->ctx->arena, "\"mac\":\"" S_FMT "\"}",
                           S_ARG(hex_of(&c->ctx->arena, c->mac, MAC)));
-    if (last.n && !str_ends(last, mine))
-        soft(c->ctx, chain_check(c, last, &line)); /* if it is another one, audit_read says so */
-    return OK;
+    if (last.n && !str_ends(last, mine) && soft(c->ctx, chain_check(c, last, &line)))
+        return write_end(c);
+    return OK; /* if it is another one, audit_read says so */
 }
 
 /* --- writing --- */
@@ -248,8 +249,9 @@ static enum status write_line(struct ctx *ctx, const struct audit_line *in)
     if (status != OK && is_new && !c.no)
         (void)!ftruncate(c.lock_fd, 0);
     TRY(status);
-    TRY(write_end(&c));
-    return copy_line(&c, line);
+    status = write_end(&c);
+    TRY(copy_line(&c, line));
+    return status;
 }
 
 /* The lock is held. A failure is logged when it begins. */
@@ -370,6 +372,8 @@ static enum status read_lines(struct reading *r, const char *name)
     str text;
     c->ctx = &file;
     enum status status = read_file(c, path_of(c, name), 0, &text);
+    if (strcmp(name, LOG_NAME) == 0) /* a cut line is none, and its number may come again */
+        text.n = str_behind_last(text, '\n');
     c->ctx = &one;
     while (status == OK && text.n) {
         arena_reset(&one.arena);

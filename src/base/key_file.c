@@ -26,8 +26,11 @@ enum status key_file_take(struct ctx *ctx, const char *path, bool makes,
         return fail(ctx, n ? STORAGE : NOT_FOUND, "'%s' is no key: it has to be of %d bytes", path,
                     KEY_FILE_BYTES);
     randombytes_buf(key, KEY_FILE_BYTES);
-    if (pwrite(*fd, key, KEY_FILE_BYTES, 0) != KEY_FILE_BYTES || fsync(*fd) != 0)
-        return fail_file(ctx, path, "written");
+    if (pwrite(*fd, key, KEY_FILE_BYTES, 0) != KEY_FILE_BYTES || fsync(*fd) != 0) {
+        enum status status = fail_file(ctx, path, "written");
+        (void)!ftruncate(*fd, 0); /* a part of it would be no key for good */
+        return status;
+    }
     *is_new = true;
     return OK;
 }

@@ -15,7 +15,10 @@
  * takes three times its bytes. No lock is held and nothing is buffered, so the last line before a
  * crash is not lost.
  */
-enum { LOG_TEXT_MAX = 1024, LINE_MAX_BYTES = 3 * LOG_TEXT_MAX + 512 };
+enum { LOG_TEXT_MAX = 1024, LINE_MAX_BYTES = 3 * LOG_TEXT_MAX + 512, FORMAT_MAX = 512 };
+
+/* A quote of fmt, until the line is written: no value has this byte. */
+enum { QUOTE = 1 };
 
 /* Set once at start, before there are other threads; read without a lock. */
 static enum log_level least = LOG_INFO;
@@ -40,17 +43,55 @@ static bool is_number(str s)
     return s.n && !is_long && EVERY(i, s.n, s.p[i] >= '0' && s.p[i] <= '9');
 }
 
+/* fmt with another byte for its quotes. */
+static void format_with(char quote, const char *fmt, va_list args, char out[LOG_TEXT_MAX])
+{
+    char own[FORMAT_MAX];
+    assert(strlen(fmt) < sizeof own);
+    for (size_t i = 0; i <= strlen(fmt); i++)
+        own[i] = fmt[i] == '"' ? quote : fmt[i];
+    vsnprintf(out, LOG_TEXT_MAX, own, args);
+}
+
+/* Text of clients may reach a value: a newline in it could forge a line, a quote a member, and
+ * another control character (as U+009B, of two bytes) drive a terminal. other is the same text with
+ * another byte for the quotes of fmt, which are where both differ. */
+static void clean_text(char text[LOG_TEXT_MAX], const char *other)
+{
+    unsigned char before = 0;
+    for (unsigned char *p = (unsigned char *)text; *p; p++, other++) {
+        bool is_c1 = before == 0xC2 && *p >= 0x80 && *p < 0xA0;
+        before = *p;
+        if ((char)*p != *other)
+            *p = QUOTE;
+        else if (is_c1)
+            p[-1] = *p = ' ';
+        else if (*p < 0x20 || *p == 0x7F)
+            *p = ' ';
+    }
+}
+
 /* key=value pairs into members; a value in quotes may hold spaces. */
 static void write_pairs(struct json_out *w, str pairs)
 {
     char key[64];
     while ((pairs = str_trim(pairs)).n) {
         str name = str_cut(&pairs, '=');
-        bool is_quoted = pairs.n && pairs.p[0] == '"';
+        bool is_quoted = pairs.n && pairs.p[0] == QUOTE;
         pairs = str_sub(pairs, is_quoted, pairs.n);
-        str value = str_cut(&pairs, is_quoted ? '"' : ' ');
+        str value = str_cut(&pairs, is_quoted ? QUOTE : ' ');
         snprintf(key, sizeof key, S_FMT, S_ARG(name));
         (!is_quoted && is_number(value) ? json_member_raw : json_member_str)(w, key, value);
+    }
+}
+
+/* The same as text. */
+static void write_plain(struct buf *b, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_byte(b, '\\');
+        buf_byte(b, *text == QUOTE ? '"' : *text);
     }
 }
 
@@ -58,21 +99,21 @@ static void write_pairs(struct json_out *w, str pairs)
  * report it. */
 void log_event(enum log_level level, const char *event, const char *fmt, ...)
 {
-    char text[LOG_TEXT_MAX], when[TIME_ISO_ROOM], line[LINE_MAX_BYTES];
+    char text[LOG_TEXT_MAX], other[LOG_TEXT_MAX], when[TIME_ISO_ROOM], line[LINE_MAX_BYTES];
     if (!log_is_on(level))
         return;
-    va_list args;
+    va_list args, again;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    va_copy(again, args);
+    format_with(QUOTE, fmt, args, text);
+    format_with(QUOTE + 1, fmt, again, other);
+    va_end(again);
     va_end(args);
-    /* Text of clients may reach a message: without this, a newline in it could forge a log line. */
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20)
-            *p = ' ';
+    clean_text(text, other);
     time_iso(clock_ms(), when);
     struct arena arena = {0};
+    struct buf b = buf_make(&arena, sizeof line - 2);
     if (json_lines) {
-        struct buf b = buf_make(&arena, sizeof line - 2);
         struct json_out w = json_to(&b);
         json_open(&w, '{');
         json_member_str(&w, "time", str_of(when));
@@ -80,11 +121,11 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
         json_member_str(&w, "event", str_of(event));
         write_pairs(&w, str_of(text));
         json_close(&w, '}');
-        snprintf(line, sizeof line, S_FMT "\n", S_ARG(buf_str(&b)));
     } else {
-        snprintf(line, sizeof line, "%s %s %s%s%s\n", when, level_names[level], event,
-                 *text ? " " : "", text);
+        buf_printf(&b, "%s %s %s%s", when, level_names[level], event, *text ? " " : "");
+        write_plain(&b, text);
     }
+    snprintf(line, sizeof line, S_FMT "\n", S_ARG(buf_str(&b)));
     arena_free(&arena);
     if (write(STDERR_FILENO, line, strlen(line)) < 0)
         return; /* nowhere left to say it */

@@ -12,7 +12,8 @@ bool log_is_on(enum log_level level);
 
 /*
  * An event is a dotted name; fmt gives key=value pairs.
- * A value with spaces is put in double quotes by the caller, as why=\"%s\":
+ * A value that may have spaces, or is another's, is put in double quotes by fmt, as why=\"%s\";
+ * quotes and control characters in it are escaped:
  * log_event(LOG_INFO, "server.listening", "addr=%s port=%d", addr, port).
  */
 void log_event(enum log_level level, const char *event, const char *fmt, ...) PRINTF_LIKE(3, 4);

@@ -102,7 +102,7 @@ static void note_failure(struct reranker *r, str name, const char *why)
     pthread_mutex_unlock(&r->lock);
     r->retry_us = clock_mono_us() + RETRY_US;
     if (is_new)
-        log_event(LOG_WARN, "reranker.failed", "model=" S_FMT " why=\"%s\"", S_ARG(name), why);
+        log_event(LOG_WARN, "reranker.failed", "model=\"" S_FMT "\" why=\"%s\"", S_ARG(name), why);
 }
 
 /* Frees the parsed vocabulary, which takes megabytes, when it is done. */
@@ -116,7 +116,7 @@ static enum status load_files(struct ctx *ctx, struct reranker *r, str name)
         return fail(ctx, UNSUPPORTED, "%s", own.why);
     }
     put_model(r, loaded_of(name, model));
-    log_event(LOG_INFO, "reranker.loaded", "model=" S_FMT " ms=%lld", S_ARG(name),
+    log_event(LOG_INFO, "reranker.loaded", "model=\"" S_FMT "\" ms=%lld", S_ARG(name),
               (long long)((clock_mono_us() - began) / 1000));
     return OK;
 }

@@ -135,6 +135,8 @@ MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);
 /* Checks the database's invariants; findings come as lines, "" means healthy. Reads all of it; deep
  * compares its indexes with its tables, too. */
 MUST_USE enum status engine_check(struct ctx *ctx, struct engine *e, bool is_deep, str *findings);
+/* As store_check_erasures. */
+MUST_USE enum status engine_check_erasures(struct ctx *ctx, struct engine *e);
 /* Which model is the core model, and where. BAD_INPUT or UNSUPPORTED when the settings do not fit
  * together; needs no engine. */
 MUST_USE enum status engine_find_core(struct ctx *ctx, const struct settings *settings, str *model,

@@ -103,6 +103,8 @@ MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
 /* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
  * come as lines; "" means healthy. TOO_BUSY between two pieces of a long erasure. */
 MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
+/* STORAGE: a restore could not use the log of erasures. */
+MUST_USE enum status store_check_erasures(struct ctx *ctx, struct store *s);
 /* Compares every index of the file with its table, too, which takes far longer. */
 MUST_USE enum status store_check_pages(struct ctx *ctx, struct store *s, str *findings);
 

@@ -37,6 +37,49 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.doesNotMatch(await ok(['search', 'dog', ...at]), /Rex/);
 });
 
+test('what cannot be printed fails, and never ends in the database', async (t) => {
+  const data = tempFolder(), file = path.join(data, 'rememberd.db'), head = () => fs.readFileSync(file, 'latin1').slice(0, 15);
+  await ok(['add', 'I like tea', '--data', data]);
+  const begin = head();
+  const at = (words, how) => spawn('sh', ['-c', `exec "$0" "$@" --data '${data}' ${how}`, bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const how of ['>&-', '<&- >&-', '>/dev/full'])
+    for (const words of [['export'], ['list'], ['doctor'], ['--help'], ['completion', 'bash'], ['serve', '--print-settings']]) {
+      const child = at(words, how);
+      let stderr = '';
+      child.stderr.on('data', (part) => (stderr += part));
+      assert.deepEqual(await once(child, 'close'), [1, null], `${words} ${how}`);
+      assert.match(stderr, /standard output could not be written|cannot write: /);
+      assert.equal(head(), begin);
+    }
+  for (const how of ['<&- >&- 2>&-', '>/dev/full']) {
+    const socket = path.join(data, 'socket'), child = at(['serve', '--listen', `unix:${socket}`], how);
+    await until('the server', () => fs.existsSync(socket));
+    child.kill();
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+    assert.equal(head(), begin);
+    fs.rmSync(socket, { force: true });
+  }
+  assert.match(await ok(['list', '--data', data]), /1 of 1/);
+});
+
+test('a command that Ctrl-C ends leaves no temporary files', async () => {
+  const home = tempFolder(), data = path.join(home, 'data'), list = path.join(home, 'list.txt'), TMPDIR = tempFolder();
+  const lines = Array.from({ length: 8000 }, (_, i) => `- The ferry of harbour ${i} is called ${i % 977}\n`);
+  fs.writeFileSync(list, lines.join(''));
+  await ok(['import', list, '--format', 'list', '--no-extract', '--data', data]);
+  const locomo = path.join(__dirname, '../recall/corpus.json'), none = path.join(home, 'none'), has = (file) => fs.statSync(file, { throwIfNoEntry: false })?.size > 0;
+  const scratch = () => fs.readdirSync(TMPDIR).some((name) => has(path.join(TMPDIR, name, 'rememberd.db')));
+  const backup = path.join(home, 'b.db'), copy = path.join(home, 'e.jsonl');
+  for (const [words, begun] of [[['import', list, '--format', 'list', '--dry-run', '--data', none], scratch], [['eval', 'locomo', locomo, '--data', none], scratch],
+    [['backup', backup, '--data', data], () => has(`${backup}.new`)], [['export', copy, '--data', data], () => has(`${copy}.part`)]]) {
+    const child = spawn(bin, words, { env: { ...process.env, TMPDIR, HOME: home }, stdio: 'ignore' }), end = once(child, 'close');
+    while (child.exitCode === null && !begun()) await new Promise(setImmediate);
+    child.kill('SIGINT');
+    await end;
+    assert.deepEqual([fs.readdirSync(TMPDIR), fs.readdirSync(home).filter((name) => /\.(new|part)/.test(name))], [[], []], words[0]);
+  }
+});
+
 test('a folder without a database is refused by every command that adds nothing, and nothing is left there', async () => {
   const commands = [['list'], ['search', 'dog'], ['export'], ['forget', '--everything', '--yes'], ['review'], ['review', 'allow', 'x'], ['user', 'list'],
     ['user', 'forget', 'anna', '--yes'], ['token', 'list'], ['token', 'revoke', 'x'], ['consolidate'], ['consolidate', '--dry-run'], ['compact'],

@@ -1,7 +1,7 @@
 // What was erased stays erased when an older backup or export comes back, unless somebody says so.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
@@ -182,12 +182,47 @@ test('a restore knows what was erased although the log of it was lost', async (t
   }
 });
 
+test('a log behind a link is kept there, and while its place is away nothing is restored', async (t) => {
+  const { data, backup } = await erasedSince(t), away = tempFolder(), there = path.join(away, 'erasures');
+  fs.renameSync(log(data), there);
+  fs.symlinkSync(there, log(data));
+  run(data, 'restore', backup, '--force');
+  assert.match(run(data, 'list'), /1 of 1/);
+  assert.ok(fs.lstatSync(log(data)).isSymbolicLink());
+  fs.rmSync(path.join(data, 'rememberd.db'));
+  fs.renameSync(there, `${there}.gone`);
+  assert.throws(() => execFileSync(bin, ['restore', backup, '--force', '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' }), /is a link to a file that is missing/);
+  assert.deepEqual([fs.existsSync(there), fs.existsSync(path.join(data, 'rememberd.db'))], [false, false]);
+  fs.renameSync(`${there}.gone`, there);
+  run(data, 'restore', backup, '--force');
+  assert.match(run(data, 'list'), /1 of 1/);
+  fs.rmSync(there);
+  assert.throws(() => run(data, 'doctor'), (e) => /bad +log of erasures: the log of erasures '.*' is a link/.test(e.stdout));
+});
+
+test('a restore replaces a database whose first bytes are gone, and says so', async (t) => {
+  const { data, backup } = await erasedSince(t);
+  for (const encrypts of [false, true]) {
+    if (encrypts) for (const command of ['encrypt', 'list']) run(data, command);
+    const fd = fs.openSync(path.join(data, 'rememberd.db'), 'r+');
+    fs.writeSync(fd, Buffer.alloc(100), 0, 100, 0);
+    fs.closeSync(fd);
+    assert.throws(() => run(data, 'restore', backup));
+    const { status, stderr } = spawnSync(bin, ['restore', backup, '--force', '--data', data], { env: cleanEnv(data), encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /restore\.unread .*is not a rememberd database/);
+    assert.equal(fs.readFileSync(path.join(data, 'rememberd.db'), 'latin1').startsWith('SQLite'), !encrypts, 'it keeps its key');
+    assert.match(run(data, 'list'), /1 of 1/);
+  }
+});
+
 test('a damaged log is a reason to refuse a restore', async (t) => {
   const { data, backup } = await erasedSince(t);
   fs.appendFileSync(log(data), 'not a line\n');
   assert.throws(() => execFileSync(bin, ['restore', backup, '--force', '--data', data], { env: cleanEnv(), encoding: 'utf8', stdio: 'pipe' }),
     /damaged in line \d+/);
   assert.match(run(data, 'list'), /1 of 1/);
+  assert.throws(() => run(data, 'doctor'), (e) => /bad +log of erasures: .* is damaged in line \d+\n +-> stop the server/.test(e.stdout));
 });
 
 test('restoring an older backup gives back neither tokens that were revoked since nor roles that were taken', async (t) => {

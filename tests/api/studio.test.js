@@ -174,7 +174,7 @@ test('an operator looks at another user by a header that the log notes, and chan
   assert.match((await server.ask('POST', '/v1/memories/search', { query: 'bees' }, as)).text, /Anna keeps bees/);
   assert.equal((await server.ask('POST', '/v1/preview', { question: 'Who keeps bees?' }, as)).status, 200);
   assert.equal((await me(server, as)).json().user, 'anna');
-  await until('the log', () => /access\.look_as .*operator=local .*user="anna"/.test(server.stderr));
+  await until('the log', () => /access\.look_as .*operator="local" .*user="anna"/.test(server.stderr));
   for (const [method, target, body] of [['POST', '/v1/memories', { content: 'x' }], ['DELETE', `/v1/memories/${kept.id}`], ['PATCH', `/v1/memories/${kept.id}`, { content: 'x' }], ['POST', '/v1/jobs', { kind: 'distil' }],
     ['POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: 'hi' }] }], ['GET', '/v1/settings']])
     assert.equal((await server.ask(method, target, body, as)).status, 403, `${method} ${target}`);

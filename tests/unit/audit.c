@@ -181,3 +181,32 @@ TEST(lines_go_to_a_pipe_as_well)
     close(fd);
     audit_end();
 }
+
+/* The end of the log cannot be written, as on a disk that takes only what fits into the last block
+ * of the log; then half a line is left of one that did not fit. */
+TEST(a_full_disk_leaves_a_log_that_goes_on)
+{
+    struct log log;
+    int64_t lines;
+    setup_place(&log, "");
+    log.n = 1;
+    log.files[0] = S("rememberd.audit");
+    const char *part = path_in(ctx, &log, S("rememberd.audit.part"));
+    audit_note(ctx, "erased", S("bob"), "rows=1");
+    CHECK_INT(mkdir(part, 0700), 0);
+    for (int i = 0; i < 4; i++)
+        audit_note(ctx, "erased", S("bob"), "rows=2");
+    CHECK_INT(rmdir(part), 0);
+    CHECK_OK(audit_read(ctx, log.folder, NULL, NULL, &lines));
+    audit_note(ctx, "erased", S("bob"), "rows=3");
+    str text = lines_of(ctx, &log, 0);
+    put_file(path_in(ctx, &log, log.files[0]),
+             str_printf(&ctx->arena, S_FMT "{\"no\":4,\"at\"", S_ARG(text)));
+    CHECK_OK(audit_read(ctx, log.folder, NULL, NULL, &lines));
+    CHECK_INT(lines, 3);
+    audit_note(ctx, "erased", S("bob"), "rows=4");
+    CHECK_OK(audit_read(ctx, log.folder, NULL, NULL, &lines));
+    CHECK_INT(lines, 4);
+    audit_end();
+    remove_log(ctx, &log);
+}

@@ -1,10 +1,12 @@
-/* instance.c - the process of an open instance keeps its memory to itself. */
+/* instance.c - the process of an open instance keeps its memory to itself, and leaves no files. */
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/instance.h"
+#include "app/leftovers.h"
 #include "lib/engine.h"
 #include "lib/store.h"
 
@@ -38,4 +40,21 @@ TEST(nobody_reads_the_memory_of_the_process_unless_a_setting_lets_them)
 #endif
     o.settings.core_dumps = true;
     CHECK_INT(dumps_of(ctx, &o), 2 + (core.rlim_max > 0));
+}
+
+TEST(a_signal_that_ends_a_command_removes_its_leftovers)
+{
+    char folder[] = "/tmp/leftovers.XXXXXX";
+    int status;
+    CHECK(mkdtemp(folder) != NULL);
+    str file = str_printf(&ctx->arena, "%s/file", folder);
+    fclose(fopen(file.p, "we"));
+    pid_t child = fork();
+    if (!child) {
+        leftover_add(file.p);
+        leftover_add(folder);
+        raise(SIGINT);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    CHECK(access(folder, F_OK) != 0);
 }

@@ -185,13 +185,13 @@ TEST(no_text_at_all_is_no_json)
     CHECK_STATUS(json_parse(ctx, (str){0}, &root), BAD_INPUT);
 }
 
-/* What log_event writes of one value, in JSON. */
-static str logged(struct ctx *ctx, const char *value)
+/* What log_event writes of one value. */
+static str logged_as(struct ctx *ctx, bool as_json, const char *value)
 {
     char line[8000];
     int ends[2], own = dup(STDERR_FILENO);
     CHECK(own >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
-    log_setup(LOG_INFO, true);
+    log_setup(LOG_INFO, as_json);
     log_event(LOG_INFO, "test", "value=\"%s\" more=1", value);
     log_setup(LOG_INFO, false);
     dup2(own, STDERR_FILENO);
@@ -201,6 +201,25 @@ static str logged(struct ctx *ctx, const char *value)
     close(ends[0]);
     close(ends[1]);
     return str_dup(&ctx->arena, (str){line, (size_t)n});
+}
+
+static str logged(struct ctx *ctx, const char *value)
+{
+    return logged_as(ctx, true, value);
+}
+
+TEST(a_value_of_the_log_forges_neither_a_member_nor_a_line)
+{
+    static const char value[] = "x\" more=2 at=\"\\\n\x01 more=3 \xC2\x9B\xC3\x9B";
+    struct json *v;
+    str line = logged_as(ctx, false, value);
+    CHECK(
+        str_ends(line,
+                 S(" info test value=\"x\\\" more=2 at=\\\"\\\\   more=3   \xC3\x9B\" more=1\n")));
+    CHECK_OK(json_parse(ctx, logged(ctx, value), &v));
+    CHECK_STR(json_string(json_get(v, "value")), S("x\" more=2 at=\"\\   more=3   \xC3\x9B"));
+    CHECK_INT(json_int_or(json_get(v, "more"), 0), 1);
+    CHECK_INT(v->n, 5);
 }
 
 TEST(log_lines_are_whole_whatever_is_in_them)

@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/instance.h"
+#include "app/leftovers.h"
 #include "base/audit.h"
 #include "base/files.h"
 #include "ext/import/export.h"
@@ -53,8 +54,8 @@ static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporti
     return OK;
 }
 
-/* A file that exists is kept. It has its name once it is whole: what an interrupted export leaves
- * is called FILE.part. */
+/* A file that exists is kept. It has its name once it is whole: what a killed export leaves is
+ * called FILE.part. */
 static enum status export_spaces(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -76,6 +77,8 @@ static enum status export_spaces(struct ctx *ctx, const struct options *o)
         fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", part, strerror(errno));
+    if (is_file)
+        leftover_add(part);
     enum status s = write_parts(ctx, instance.engine, engine_export_begin(ctx, &order), fd);
     if (s == OK && is_file && (fsync(fd) < 0 || rename(part, path) < 0))
         s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));

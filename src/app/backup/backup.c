@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/key/key.h"
+#include "app/leftovers.h"
 #include "app/print.h"
 #include "app/progress.h"
 #include "base/audit.h"
@@ -55,6 +56,7 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
  * no flag makes one. */
 enum status command_backup(struct ctx *ctx, const struct options *o)
 {
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-commits"};
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     TRY(instance_find_file(ctx, &o->settings, "use pg_dump and pg_restore", &instance));
@@ -63,6 +65,8 @@ enum status command_backup(struct ctx *ctx, const struct options *o)
                               .from_key = key.bytes,
                               .to = o->words.v[1],
                               .to_key = key.bytes};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        leftover_add(str_printf(&ctx->arena, S_FMT ".new%s", S_ARG(copy.to), ends[i]).p);
     return run_copy(ctx, o, &copy);
 }
 
@@ -150,15 +154,19 @@ static void note_erasures(struct ctx *ctx, const struct instance *instance, cons
     const struct store_settings old = {.path = instance->file,
                                        .key = key,
                                        .erasures = instance->erasures};
-    struct store *store;
+    struct store *store = NULL;
     int64_t version, here;
-    if (soft(&own, store_schema(&own, old.path, key, &version, &here)) && version == here &&
-        soft(&own, store_open(&own, &old, &store)))
-        store_close(store);
+    enum status s = store_schema(&own, old.path, key, &version, &here);
+    if (s == OK && version == here)
+        s = store_open(&own, &old, &store);
+    store_close(store);
+    if (s != OK)
+        log_event(LOG_WARN, "restore.unread", "why=\"what is replaced cannot be read: %s\"",
+                  own.why);
 }
 
-/* An existing database keeps its key, whatever key the backup has. A new one gets the configured
- * key, or else the key of the backup. */
+/* An existing database keeps its key, whatever key the backup has; where its first bytes are gone,
+ * that is the one beside it. A new one gets the configured key, or else the key of the backup. */
 static enum status restore_file(struct ctx *ctx, const struct options *o,
                                 const struct instance *instance, str file)
 {
@@ -171,6 +179,8 @@ static enum status restore_file(struct ctx *ctx, const struct options *o,
         TRY(key_find(ctx, &o->settings, instance->folder, instance->file, &to));
     else
         TRY(key_configured(ctx, &o->settings, &to));
+    if (kind == STORE_FOREIGN && !to.bytes && key_is_beside(ctx, instance->folder))
+        TRY(key_load_or_create(ctx, instance->folder, &to));
     if (kind == STORE_ENCRYPTED && from.bytes &&
         store_key_fits(ctx, file, from.bytes) != store_key_fits(ctx, instance->file, to.bytes))
         return fail(ctx, FORBIDDEN,

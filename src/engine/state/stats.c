@@ -51,3 +51,8 @@ enum status engine_check(struct ctx *ctx, struct engine *e, bool is_deep, str *f
     enum status s = is_deep && !findings->n ? store_check_pages(ctx, e->store, findings) : OK;
     return soft_if(ctx, s, UNSUPPORTED) ? OK : s; /* PostgreSQL checks its own */
 }
+
+enum status engine_check_erasures(struct ctx *ctx, struct engine *e)
+{
+    return store_check_erasures(ctx, e->store);
+}

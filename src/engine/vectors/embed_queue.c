@@ -210,7 +210,7 @@ static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct v
                     "another process with this database uses another embedding source");
     }
     TRY(in_trouble(e, TROUBLE_STORE, store_begin_vectors(ctx, e->store, set, anew)));
-    log_event(LOG_INFO, "vectors.begun", "signature=" S_FMT " int8=%d", S_ARG(set->signature),
+    log_event(LOG_INFO, "vectors.begun", "signature=\"" S_FMT "\" int8=%d", S_ARG(set->signature),
               set->is_int8);
     e->vectors.begun = mark_of(set);
     return OK;

@@ -57,9 +57,9 @@ void attempts_free(struct attempts *a)
 
 static void log_note(struct note *n, int64_t now)
 {
-    log_event(LOG_WARN, "access.wrong_credential", "address=%s count=%lld%s%s%s", n->address,
-              (long long)n->count, *n->account ? " account=\"" : "", n->account,
-              *n->account ? "\"" : "");
+    log_event(LOG_WARN, "access.wrong_credential",
+              *n->account ? "address=%s count=%lld account=\"%s\"" : "address=%s count=%lld%s",
+              n->address, (long long)n->count, n->account);
     n->count = 0;
     n->logged_us = now;
 }
@@ -77,15 +77,6 @@ static struct note *find_note(struct attempts *a, const char *address)
     return unused;
 }
 
-/* Without what would end the value or the line. */
-static void take_account(struct note *n, str account)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < account.n && used + 1 < ACCOUNT_MAX; i++)
-        n->account[used++] = account.p[i] < ' ' || account.p[i] == '"' ? '?' : account.p[i];
-    n->account[used] = '\0';
-}
-
 static void note_attempt(struct attempts *a, const struct request *in)
 {
     const char *address = in->address.n ? in->address.p : "local";
@@ -96,7 +87,7 @@ static void note_attempt(struct attempts *a, const struct request *in)
     if (is_new)
         snprintf(n->address, sizeof n->address, "%s",
                  n == a->notes + NOTES_MAX - 1 ? "others" : address);
-    take_account(n, in->attempt->account);
+    snprintf(n->account, sizeof n->account, S_FMT, S_ARG(in->attempt->account));
     n->count++;
     if (is_new)
         log_note(n, now);

@@ -29,14 +29,12 @@ void request_log(struct ctx *ctx, const struct server_watch *watch, const struct
                                                  : LOG_DEBUG;
     if (!log_is_on(level))
         return;
-    bool has_why = e->is_our_failure;
     int64_t ended_us = in->trace && in->trace->ended_us ? in->trace->ended_us : clock_mono_us();
     str path = {e->target.p, str_find(e->target, S("?"))};
-    log_event(level, "http.request",
-              "id=%s method=%.16s path=\"%.*s\" code=%d status=%s us=%lld bytes=%llu%s%s%.200s%s",
+#define PAIRS "id=%s method=%.16s path=\"%.*s\" code=%d status=%s us=%lld bytes=%llu%s"
+    log_event(level, "http.request", e->is_our_failure ? PAIRS " why=\"%.200s\"" : PAIRS "%.0s",
               ctx->id, in->method.p ? in->method.p : "-", (int)(path.n < 200 ? path.n : 200),
               path.p ? path.p : "-", e->code, status_name(e->how),
               (long long)(ended_us - in->began_us), (unsigned long long)e->sent,
-              chat_times(ctx, in), has_why ? " why=\"" : "", has_why ? ctx->why : "",
-              has_why ? "\"" : "");
+              chat_times(ctx, in), ctx->why);
 }

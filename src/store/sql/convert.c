@@ -337,7 +337,7 @@ static enum status settle_old(struct job *j, const struct hold *hold, struct db 
 {
     enum store_kind kind = file_kind(hold->fd);
     const uint8_t *key = j->in_place ? j->what->from_key : j->what->to_key;
-    if (kind == STORE_ABSENT)
+    if (kind == STORE_ABSENT || (kind == STORE_FOREIGN && !j->in_place))
         return OK;
     if (kind == STORE_PLAIN && !j->in_place)
         key = NULL;

@@ -257,8 +257,8 @@ enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
         return fail(ctx, NOT_FOUND, "there is no user '%.100s'", str_c(&ctx->arena, user));
     TRY(s);
     log_event(LOG_INFO, "access.look_as",
-              "id=%s operator=" S_FMT " token=" S_FMT " user=\"" S_FMT "\" path=" S_FMT, ctx->id,
-              S_ARG(who->own.user), S_ARG(who->token), S_ARG(account.id), S_ARG(in->path));
+              "id=%s operator=\"" S_FMT "\" token=" S_FMT " user=\"" S_FMT "\" path=\"" S_FMT "\"",
+              ctx->id, S_ARG(who->own.user), S_ARG(who->token), S_ARG(account.id), S_ARG(in->path));
     audit_note(ctx, "look_as", account.id, "operator=" S_FMT " token=" S_FMT " path=" S_FMT,
                S_ARG(who->own.user), S_ARG(who->token), S_ARG(in->path));
     who->pool = (struct pool_ref){account.id, S(DEFAULT_SPACE)};

@@ -16,11 +16,11 @@
 #include "http/s3.h"
 
 /*
- * A visit goes from the bottom up: folder, database, key, seal, tokens, vectors, then upstreams,
- * core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen and what to
- * do, and clears the failure that it met, so that the next one starts fresh. Nothing is repaired;
- * calls go to upstreams, to the source of vectors and to the storage of
- * backups only. The command and GET /v1/doctor both end here.
+ * A visit goes from the bottom up: folder, database, key, erasures, seal, tokens, vectors, then
+ * upstreams, core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen
+ * and what to do, and clears the failure that it met, so that the next one starts fresh. Nothing is
+ * repaired; calls go to upstreams, to the source of vectors and to the storage of backups only. The
+ * command and GET /v1/doctor both end here.
  */
 
 /* CALL_MS is short: a person waits, and a slow upstream is worth knowing. */
@@ -325,6 +325,15 @@ static void look_at_reranker(struct visit *v)
                   S_ARG(status.rerank.model), S_ARG(why));
 }
 
+/* One that is well is not worth a line. */
+static void look_at_erasures(struct visit *v)
+{
+    if (engine_check_erasures(v->ctx, v->in->engine) != OK)
+        add_failure(v, S("log of erasures"),
+                    "stop the server and put a whole copy of the file back, or move it away: the "
+                    "database then writes what it knows");
+}
+
 static void look_at_database(struct visit *v)
 {
     struct engine_stats stats;
@@ -360,6 +369,7 @@ static void look_at_database(struct visit *v)
                     S("none by rememberd: the database's disk can be encrypted"));
     else
         look_at_key(v);
+    look_at_erasures(v);
     look_at_seal(v);
     look_at_tokens(v);
     look_at_vectors(v);

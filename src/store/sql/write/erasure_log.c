@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/seal.h"
+#include "store/sql/db/file.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/tokens.h"
 #include "store/sql/state/commits.h"
@@ -73,12 +74,19 @@ static enum status file_failed(struct ctx *ctx, const struct log_file *f, const 
                 strerror(errno));
 }
 
-/* Another process may have put a new file in the place before the lock was given. */
+/* Another process may have put a new file in the place before the lock was given. A link is
+ * followed by log_read: one that is left leads to a disk that is not mounted now, where no log is
+ * made. */
 static enum status log_lock(struct ctx *ctx, struct log_file *f)
 {
     for (;;) {
         struct stat own, now;
-        f->fd = open(f->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        f->fd = open(f->path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (f->fd < 0 && errno == ELOOP)
+            return fail(ctx, STORAGE,
+                        "the log of erasures '%s' is a link to a file that is missing: put that "
+                        "back, or make an empty one there",
+                        f->path);
         if (f->fd < 0 || flock(f->fd, LOCK_EX) != 0 || fstat(f->fd, &own) != 0)
             return file_failed(ctx, f, "opened");
         if (stat(f->path, &now) == 0 && now.st_ino == own.st_ino && now.st_dev == own.st_dev) {
@@ -92,7 +100,7 @@ static enum status log_lock(struct ctx *ctx, struct log_file *f)
 /* A line that a crash has cut is written again, so it goes. */
 static enum status log_read(struct ctx *ctx, const char *path, struct log_file *f)
 {
-    f->path = path;
+    f->path = file_whole(&ctx->arena, path).p;
     TRY(log_lock(ctx, f));
     if (!f->bytes)
         return OK;
@@ -247,16 +255,21 @@ struct whole {
     size_t n, cap;
 };
 
+static enum status take_line(struct ctx *ctx, const struct store *s, str *rest, int64_t at,
+                             struct log_line *out)
+{
+    return soft(ctx, read_line(ctx, str_cut(rest, '\n'), out))
+               ? OK
+               : fail(ctx, STORAGE, "the log of erasures '%s' is damaged in line %lld", s->erasures,
+                      (long long)at);
+}
+
 static enum status read_whole(struct ctx *ctx, str text, struct whole *w)
 {
     int64_t at = 0;
     for (str rest = text; rest.n;) {
         struct log_line line;
-        str source = str_cut(&rest, '\n');
-        at++;
-        if (!soft(ctx, read_line(ctx, source, &line)))
-            return fail(ctx, STORAGE, "the log of erasures '%s' is damaged in line %lld",
-                        w->side->s->erasures, (long long)at);
+        TRY(take_line(ctx, w->side->s, &rest, ++at, &line));
         ARENA_ADD(&ctx->arena, w->v, w->n, w->cap) = line;
     }
     return OK;
@@ -403,6 +416,12 @@ static enum status follow_file(struct ctx *ctx, struct store *s, struct db *db, 
     return write_whole(ctx, &side, &f, &w);
 }
 
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 && errno == ENOENT;
+}
+
 static void log_failure(const struct store *s, const struct ctx *why)
 {
     log_event(LOG_ERROR, "store.erasures", "file=\"%s\" why=\"%s\"", s->erasures, why->why);
@@ -417,7 +436,7 @@ enum status erasure_log_open(struct ctx *ctx, struct store *s, struct db *db)
     if (!s->erasures)
         return OK;
     TRY(SQL_NUMBER(ctx, db, &newest, SQL_ERASURE_NEWEST));
-    if (!newest && access(s->erasures, F_OK) != 0) /* it is made with the first erasure */
+    if (!newest && is_missing(s->erasures)) /* it is made with the first erasure */
         return OK;
     enum status status = follow_file(&own, s, db, true, &done);
     if (status != OK && restored)
@@ -445,4 +464,18 @@ void erasure_log_follow(struct ctx *ctx, struct store *s, struct db *db)
         status = follow_file(&own, s, db, false, NULL);
     if (status != OK)
         log_failure(s, &own);
+}
+
+enum status store_check_erasures(struct ctx *ctx, struct store *s)
+{
+    CLEANUP(ctx_free) struct ctx one = ctx_child(ctx, 0);
+    struct log_line line;
+    int64_t at = 0;
+    LOG_FILE(f);
+    if (!s->erasures || is_missing(s->erasures))
+        return OK;
+    TRY(log_read(ctx, s->erasures, &f));
+    for (str rest = f.text; rest.n; arena_reset(&one.arena))
+        TRY(ctx_pass(ctx, &one, take_line(&one, s, &rest, ++at, &line)));
+    return OK;
 }
