@@ -55,6 +55,7 @@ struct forget {
     str id;              /* a memory, message or session id; or "" */
     str session;         /* a whole session; or "" */
     bool keeps_memories; /* with session: what was learnt from it stays */
+    int64_t if_updated;  /* with id, of a memory: as in struct change; or 0 */
     bool everything;     /* the whole pool */
     bool all_spaces; /* with everything: the user's pools and its tokens' receipts, not its row */
     bool memories;   /* the pool's memories, closed ones too; messages stay */
@@ -106,3 +107,11 @@ struct change {
     int64_t if_updated; /* CONFLICT unless it was changed last then, unix ms; 0: whenever */
     const struct undo_mark *undo; /* or NULL */
 };
+
+static inline MUST_USE enum status memory_unchanged(struct ctx *ctx, const struct memory *m,
+                                                    int64_t if_updated)
+{
+    return !if_updated || if_updated == m->updated
+               ? OK
+               : fail(ctx, CONFLICT, "the memory has changed meanwhile");
+}

@@ -373,7 +373,12 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
     int64_t barred;
     str erasure;
     struct forget noted = *what;
+    struct memory now;
     noted.erasure = what->erasure ? what->erasure : &erasure;
+    if (what->if_updated) { /* before anything is barred; the store looks again */
+        TRY(store_memory(ctx, e->store, what->pool, what->id, &now));
+        TRY(memory_unchanged(ctx, &now, what->if_updated));
+    }
     TRY(bar_forgotten(ctx, e, what, &barred));
     TRY(store_forget(ctx, e->store, &noted, erased));
     audit_note(ctx, "erased", what->pool.user, "what=%s rows=%lld erasure=" S_FMT " request=%s",

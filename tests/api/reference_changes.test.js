@@ -52,6 +52,12 @@ test('If-Match lets only the one change a memory who has seen it last', async (t
   await refused(server, 'PATCH', one, { importance: 0.8 }, 409, null, { 'if-match': etag });
   await ok(server, 'PATCH', one, { importance: 0.8 }, { 'if-match': first.headers.etag });
   await refused(server, 'PATCH', one, { importance: 0.8 }, 400, 'If-Match', { 'if-match': 'x' });
+  await refused(server, 'DELETE', one, undefined, 409, null, { 'if-match': etag });
+  await refused(server, 'DELETE', one, undefined, 400, 'If-Match', { 'if-match': 'x' });
+  assert.equal((await ok(server, 'POST', '/v1/memories/search', { query: 'green tea' })).results.length, 1); // nothing is suppressed
+  const now = (await server.ask('GET', one)).headers.etag;
+  await refused(server, 'DELETE', `/v1/memories/${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`, undefined, 404, null, { 'if-match': now });
+  assert.equal((await ok(server, 'DELETE', one, undefined, { 'if-match': now })).erased, 1);
 });
 
 test('history tells what a memory said, oldest first, and why it changed', async (t) => {

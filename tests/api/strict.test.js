@@ -54,6 +54,15 @@ test('a dry run or a limit in the query of a POST is refused, not passed over', 
     assert.equal(res.status, 400, `${path}: ${res.text}`);
     assert.match(res.text, new RegExp(`${field}.*belongs in the body`), path);
   }
+  for (const target of ['DELETE /v1/spaces/default', 'DELETE /v1/memories/x', 'DELETE /v1/tokens/x', 'DELETE /v1/sign-in', 'DELETE /v1/jobs/x', 'DELETE /v1/session/x',
+    'DELETE /v1/memory/x', 'DELETE /v1/users/me/tokens/x', 'DELETE /v1/users/me/profile', 'DELETE /api/v1/memory', 'DELETE /api/v1/memory/x', 'DELETE /api/memory/x',
+    'DELETE /v1/entities/user/x/', 'DELETE /v1/batch/', 'POST /v1/memories/import', 'POST /v1/memory/deduplicate', 'PATCH /v1/users/me/profile', 'POST /v1/users/me/profile/extract']) {
+    for (const body of [undefined, {}]) {
+      const [method, path] = target.split(' '), res = await server.ask(method, `${path}?dryrun=true`, body);
+      assert.ok(res.status === 400 || res.status === 422, `${target}: ${res.status} ${res.text}`);
+      assert.match(res.text, /dryrun/, target);
+    }
+  }
   const { id } = (await server.ask('POST', '/v1/memories', { content: 'Likes salt.' }, { 'x-memory-space': 'salt' })).json();
   for (const [method, path] of [['DELETE', '/v1/spaces/salt'], ['POST', '/v1/memories/import'], ['POST', '/v1/memories/search'], ['GET', `/v1/memories/${id}`],
     ['PATCH', `/v1/memories/${id}`], ['GET', '/v1/jobs'], ['DELETE', `/v1/memories/${id}`]]) {

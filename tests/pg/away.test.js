@@ -16,6 +16,7 @@ test.beforeEach(async () => cluster.missing || cluster.isUp() || cluster.start()
 
 
 
+const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 const isReady = (server) => until('readiness', async () => (await server.ask('GET', '/ready')).status === 200, 30000);
 const isAway = (server) => until('the probe tells', async () => (await server.ask('GET', '/ready')).status === 503, 30000);
 
@@ -191,6 +192,35 @@ test('a server that hangs holds no thread: the circuit opens, and closes when it
   await until('memory within 300 ms', () => withMemory(server, model).then(() => true, () => false));
 });
 
+// From the first moment, when nothing but the silence tells: each chat looks up its user, its conversation and its memory.
+test('a server that falls silent under chats holds none of them for long, with tokens and without, and no turn is lost', options, async (t) => {
+  const flags = ['--log-level', 'error', '--recall-deadline-ms', '150'];
+  const { model, server, make } = await withTokens(t, flags), open = await serve(t, { flags: ['--upstream', model.url, ...flags] });
+  const tokens = await Promise.all(Array.from({ length: 6 }, () => make()));
+  const asks = [...tokens.map((token) => (i) => server.chat({ model: 'm', messages: [{ role: 'user', content: `${token.id} says ${i}` }] }, { authorization: `Bearer ${token.token}` })),
+    ...tokens.map((token) => (i) => open.chat({ model: 'm', messages: [{ role: 'user', content: `${token.id} says ${i}` }] }, { 'x-memory-user': `person ${token.id}` }))];
+  await rest(1000); // word of a new token makes the server forget what it knows of its user's
+  for (const ask of asks) assert.equal((await ask(0)).status, 200);
+  const goOn = cluster.freeze(), took = [];
+  try {
+    await Promise.all(asks.map(async (ask, k) => {
+      for (let i = 1; i < 4; i++) {
+        const began = Date.now(), res = await ask(i);
+        took.push(Date.now() - began);
+        assert.equal(res.status, 200, `${k}: ${res.text}`);
+      }
+    }));
+  } finally {
+    goOn();
+  }
+  console.log(`a chat took at most ${Math.max(...took)} ms while PostgreSQL was silent`);
+  assert.ok(Math.max(...took) < 5000, took.join(' '));
+  for (const one of [server, open]) {
+    const schema = path.basename(one.data).toLowerCase().replace(/[^a-z0-9]/g, '_');
+    await until('all is kept', () => cluster.query(`SELECT count(*) FROM "${schema}".message WHERE role = 'user'`) === String(6 * 4), 60000);
+  }
+});
+
 test('connections that are cut one by one cost no request', options, async (t) => {
   const model = await upstream(t);
   const server = await serve(t, { flags: ['--upstream', model.url] });
@@ -211,4 +241,13 @@ test('a node has at most nine connections', options, async (t) => {
   for (let i = 0; i < 10; i++) most = Math.max(most, Number(cluster.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rememberd'")));
   for (const res of await Promise.all(asks)) assert.equal(res.status, 200);
   assert.ok(most <= 9, `${most} connections`);
+});
+
+test('what PostgreSQL warns of when it is logged in to is a line of the log', options, async (t) => {
+  cluster.query("UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()");
+  t.after(() => cluster.query('UPDATE pg_database SET datcollversion = NULL WHERE datname = current_database()'));
+  const server = await serve(t);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  assert.match(server.stderr, /^\S+Z warn store\.warned code=01000 why="database "postgres" has /m);
+  for (const line of server.stderr.trimEnd().split('\n')) assert.match(line, /^\d{4}-\d\d-\d\dT\S+Z (info|warn) /);
 });

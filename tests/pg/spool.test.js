@@ -221,3 +221,35 @@ test('a turn that is asked while earlier ones wait, and answered when these are 
   await isKept(server.data, 1 + 60 + 9);
   checkKept(server.data, [told]);
 });
+
+// The other way to lose them: PostgreSQL answers, and takes nothing. A line that it refuses for good holds up no other for long.
+test('a PostgreSQL that is full, can only be read or refuses to write loses no turn, and what it cannot hold is counted', options, async (t) => {
+  const model = await upstream(t), told = [];
+  const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
+  const dropped = async () => Number(/rememberd_turns_dropped_total (\d+)/.exec((await server.ask('GET', '/metrics')).text)[1]);
+  const fails = (code) => [`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no room'' USING ERRCODE = ''${code}''; END'; CREATE TRIGGER refuse BEFORE INSERT ON "${schemaOf(server.data)}".message EXECUTE FUNCTION refuse()`, 'DROP FUNCTION refuse CASCADE'];
+  const only = (value) => `ALTER SYSTEM SET default_transaction_read_only = ${value};`;
+  const ways = [fails('53100'), fails('P0001'), [only('on'), `SET transaction_read_only = off; ${only('off')}`]];
+  await talk((body) => server.chat(body), 'before', 1, 0);
+  for (const [i, [breaks, mends]] of ways.entries()) {
+    for (const sql of breaks.split('; CREATE').map((one, k) => (k ? `CREATE${one}` : one))) cluster.query(sql);
+    cluster.query('SELECT pg_reload_conf()');
+    if (i === 2) await until('it can only be read', () => cluster.query('SHOW default_transaction_read_only') === 'on');
+    for (const named of [undefined, `s${i}`]) {
+      told.push(await talk((body) => server.chat(body, named ? { 'x-session-id': named } : {}), `way ${i} ${named}`, 2, 0));
+    }
+    await rest(7000); // longer than it tries for what PostgreSQL will never hold
+    assert.equal(fs.readFileSync(spoolOf(server.data), 'utf8').split('\n').length, 1 + 4 + 1);
+    for (const sql of mends.split('; ')) cluster.query(sql);
+    cluster.query('SELECT pg_reload_conf()');
+    await isEmpty(server.data);
+    checkKept(server.data, told);
+    assert.equal(await dropped(), 0);
+  }
+  const [breaks, mends] = fails('XX002');
+  for (const sql of breaks.split('; CREATE').map((one, k) => (k ? `CREATE${one}` : one))) cluster.query(sql);
+  await talk((body) => server.chat(body), 'never', 1, 0);
+  await isEmpty(server.data);
+  assert.equal(await dropped(), 1);
+  cluster.query(mends);
+});

@@ -208,8 +208,6 @@ static HANDLER(erase_all)
     const struct app_in *a = in->in;
     struct erased_out shape = {.success = true};
     struct pools pools;
-    if (in->body.n && in->query.n)
-        return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
     TRY(named_apps(ctx, app, in, a->app, &pools));
     for (const struct pool_ref *pool = pools.v; pool < pools.v + pools.n; pool++) {
         const struct forget what = {*pool, .everything = true, .all_spaces = !pool->space.n};

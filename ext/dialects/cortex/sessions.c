@@ -98,6 +98,8 @@ static HANDLER(forget_session)
     return cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "session");
 }
 
+SHAPE(forget_in, (STR, app_id, .help = "the app that it is of; default: any"));
+
 /* --- what was said in it --- */
 
 SHAPE(said_out, (STR, id), (STR, role), (STR, content), (INT, token_count, .help = "estimated"),
@@ -266,9 +268,9 @@ static const struct route routes[] = {
      .help = "change a conversation's title or metadata"},
     {ROUTE("PATCH", "/v1/sessions/{id}", change_session), READS(change_in), ANSWERS(session_out),
      .help = "change a conversation's title or metadata"},
-    {ROUTE("DELETE", "/v1/sessions/{id}", forget_session), .words.code = 204,
+    {ROUTE("DELETE", "/v1/sessions/{id}", forget_session), .words.code = 204, READS(forget_in),
      .help = "erase a conversation's messages; memories learnt from them are kept"},
-    {ROUTE("DELETE", "/v1/session/{id}", forget_session), .words.code = 204,
+    {ROUTE("DELETE", "/v1/session/{id}", forget_session), .words.code = 204, READS(forget_in),
      .help = "erase a conversation's messages; memories learnt from them are kept"},
     {ROUTE("GET", "/v1/session/{id}/history", show_history), ANSWERS(history_out),
      .help = "the messages of a conversation"},

@@ -221,9 +221,6 @@ static HANDLER(clear_memories)
     const struct clear_in *c = in->in;
     struct clear_out shape = {.success = true};
     struct forget what = {.memories = true, .type = c->type, .before = c->older_than};
-    /* With a body the query is not read, so its limits would be ignored. */
-    if (in->body.n && in->query.n)
-        return fail(ctx, BAD_INPUT, "name what to forget in the query or in the body, not in both");
     TRY(auth_key_pool(ctx, app, &in->who, first_of(c->key, c->alias), &what.pool));
     TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);

@@ -52,6 +52,7 @@ struct place {
     size_t begin; /* where the turn begins that the request adds */
     str session;
     bool is_part; /* the session may hold more than what was said here */
+    bool is_away; /* the store */
 };
 
 /* --- hashes --- */
@@ -125,16 +126,24 @@ static void read_said(struct place *p)
     link_from(p, 0, p->seed);
 }
 
-/* Whether the store has the message; one that fails has not, and that it is away is said once. */
-static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
+/* A read that fails found nothing; that the store is away, or PostgreSQL too late, is said once. */
+static bool has_found(struct place *p, enum status s)
 {
-    enum status s = store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out);
-    bool is_away = s == STORAGE && p->ctx->detail == STORAGE_AWAY;
+    bool is_late = s == TIMED_OUT && p->e->work.spool;
+    bool is_away = is_late || (s == STORAGE && p->ctx->detail == STORAGE_AWAY);
     if (s != OK && s != NOT_FOUND && !(is_away && p->t->is_blind))
         log_event(LOG_WARN, "turn.place", "id=%s status=%s why=\"%s\"", p->ctx->id, status_name(s),
                   p->ctx->why);
+    p->is_away |= is_away;
     p->t->is_blind |= is_away;
     return soft(p->ctx, s);
+}
+
+/* A store that is away is asked once. */
+static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
+{
+    return !p->is_away &&
+           has_found(p, store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out));
 }
 
 /* Chains include all that is before, so where this message is known, all earlier ones are, too.
@@ -178,7 +187,7 @@ static void name_earlier(struct place *p, const struct message *found, size_t at
     struct message *v;
     size_t n;
     size_t skip = from < 0 ? (size_t)-from : 0;
-    if (soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, found->session,
+    if (has_found(p, store_session_messages(p->ctx, p->e->store, p->t->in.pool, found->session,
                                             from < 0 ? 0 : from, at + 1 - skip, &v, &n)))
         for (size_t i = 0; i < n && skip + i <= at; i++)
             p->v[skip + i].id = v[i].id;
@@ -238,7 +247,7 @@ static void after_last(struct place *p)
     struct message *v, m;
     size_t n = 0, most = p->n < OVERLAP_MAX ? p->n : OVERLAP_MAX;
     bool is_shown = p->t->in.n_window && doc_position(p->t->in.window[0].doc) == 0;
-    if (!soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
+    if (!has_found(p, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
                                              -(int64_t)most, most, &v, &n)))
         n = 0;
     assert(n <= most);
@@ -272,7 +281,7 @@ static bool has_gone_on(struct place *p)
     size_t n = 0;
     bool is_answered = false;
     if (!find_message(p, p->v[p->known - 1].chain, 0, &known) ||
-        !soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
+        !has_found(p, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
                                              doc_position(known.doc) + 1, LOOKED_AT, &v, &n)))
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -403,7 +412,7 @@ static struct message message_of(const struct place *p, size_t i, int64_t now)
  * at most NEAR_END + 1 + log2(messages) for the chains and NEAR_END for the tails. The ids of all
  * messages of the request go to out.ids, so that recall does not give back what the model reads
  * anyway. */
-void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
+bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
     int64_t now = turn_at(t);
@@ -436,6 +445,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     }
     for (size_t i = 0; i < t->in.n_window; i++)
         t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
+    return !p.is_away;
 }
 
 /* An answer that the model gave with memory in front of it is an echo: its text is kept, but only

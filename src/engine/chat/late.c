@@ -1,4 +1,4 @@
-/* late.c - turns that are said while the store cannot be reached: noted in a spool, kept later. */
+/* late.c - turns that are said while the store cannot keep them: noted in a spool, kept later. */
 #include "engine/chat/late.h"
 
 #include <unistd.h>
@@ -80,10 +80,6 @@ enum status late_note(struct ctx *ctx, struct engine *e, struct turn *t, str ans
     enum status s = b.full ? fail(ctx, TOO_BUSY, "the conversation is too long for the spool")
                            : spool_add(ctx, e->work.spool, t->in.pool, buf_str(&b));
     buf_free(&b);
-    if (s != OK) {
-        count(&e->counters.dropped_turns, 1);
-        log_event(LOG_WARN, "turn.dropped", "id=%s why=\"%s\"", ctx->id, ctx->why);
-    }
     return s;
 }
 
@@ -158,15 +154,17 @@ static enum status keep_line(struct ctx *ctx, struct engine *e, str text)
     return turn_end_now(ctx, e, t, answer);
 }
 
-/* A line that cannot be kept for another reason than the database must not hold up the others. */
+/* What a database that is away, full or busy does not take waits for as long as that lasts. A line
+ * that fails for another reason must not hold up the others. */
 static bool drop_line(struct ctx *ctx, struct engine *e, enum status s)
 {
-    bool is_for_later = s == STORAGE || s == TOO_BUSY || s == TIMED_OUT;
-    if (is_for_later && (ctx->detail == STORAGE_AWAY || ++e->work.late_tries < TRIES))
+    bool is_odd = s == STORAGE && !ctx->detail;
+    if (late_may_help(s) && (!is_odd || ++e->work.late_tries < TRIES))
         return false;
     e->work.late_tries = 0;
     if (s != OK)
         log_event(LOG_ERROR, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+    count(&e->counters.dropped_turns, s != OK);
     spool_drop(e->work.spool);
     return true;
 }
@@ -180,7 +178,10 @@ enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more)
         str line;
         bool any;
         TRY(spool_first(ctx, e->work.spool, &line, &any));
-        goes_on = any && drop_line(&own, e, keep_line(&own, e, line));
+        enum status s = any ? keep_line(&own, e, line) : OK;
+        goes_on = any && drop_line(&own, e, s);
+        if (!goes_on && s != OK && own.detail != STORAGE_AWAY)
+            return ctx_pass(ctx, &own, s);
     }
     *more = goes_on && spool_lines(e->work.spool);
     return OK;

@@ -24,7 +24,8 @@ const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NUL
 enum {
     LINES_MAX = 50,      /* of a receipt, from recall */
     LINES_ALL_MAX = 200, /* with those of the model's searches */
-    QUESTION_MAX = 8000  /* bytes of a message that are searched for */
+    QUESTION_MAX = 8000, /* bytes of a message that are searched for */
+    PLACE_MS = 1000      /* for finding the conversation, where another server is asked */
 };
 
 /* --- the question --- */
@@ -407,10 +408,15 @@ static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t
 
 static void recall_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
+    int64_t deadline = ctx->deadline_us, mine = began + PLACE_MS * 1000;
+    if (e->work.spool && !t->in.late) /* PostgreSQL may be silent */
+        ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
     if (!t->in.late)
         engine_catch_up(ctx, e, t->in.pool);
-    turn_place(ctx, e, t);
-    enum status s = find_block(ctx, e, t, began);
+    bool is_there = turn_place(ctx, e, t);
+    ctx->deadline_us = deadline;
+    enum status s = is_there ? find_block(ctx, e, t, began)
+                             : fail(ctx, STORAGE, "the database cannot be reached");
     if (s != OK)
         note_failure(ctx, e, t, s);
     else

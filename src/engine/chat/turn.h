@@ -47,9 +47,9 @@ static inline bool said_by_user(const struct said *s)
 /*
  * Finds where the conversation is in the store and fills record.session, record.chain, out.session,
  * out.whole, out.ids, fresh, n_fresh, chain and last. A store that fails counts as one that knows
- * nothing.
+ * nothing; false: it is away.
  */
-void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
+bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /* Notes what is a secret in the request's messages; before turn_place compares kept texts. */
 void turn_find_secrets(const struct engine *e, struct turn *t);

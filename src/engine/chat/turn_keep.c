@@ -202,18 +202,19 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
     return OK;
 }
 
-/* A store that is away is no reason to lose what was said. */
+/* A store that is away, full or busy is no reason to lose what was said, and what comes behind it
+ * waits, too. */
 static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                             bool waits)
 {
-    if (late_is_due(e, t))
-        return late_note(ctx, e, t, answer);
-    enum status s = keep_turn(ctx, e, t, answer, waits);
-    t->is_blind = s == STORAGE && ctx->detail == STORAGE_AWAY;
-    if (!t->is_blind || !late_is_due(e, t))
-        return s;
-    ctx_clear_failure(ctx);
-    return late_note(ctx, e, t, answer);
+    enum status s = late_is_due(e, t) ? TOO_BUSY : keep_turn(ctx, e, t, answer, waits);
+    t->is_blind = late_may_help(s);
+    if (t->is_blind && late_is_due(e, t)) {
+        ctx_clear_failure(ctx);
+        s = late_note(ctx, e, t, answer);
+    }
+    count(&e->counters.dropped_turns, s != OK && !t->in.late);
+    return s;
 }
 
 /* Another server, which answers the next question, knows nothing of the turns that wait here. */

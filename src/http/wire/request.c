@@ -75,6 +75,15 @@ enum status request_query_read(struct ctx *ctx, const struct request *r, const s
     return OK;
 }
 
+/* Whether a parameter that nobody reads is refused. Where something is erased or written, a dry run
+ * that is asked for in vain would be none. A route that is passed on has no name. */
+static bool refuses_unknown(const struct route *route)
+{
+    bool erases = route->words.name && str_is(str_of(route->method), "DELETE");
+    return route->strict || erases ||
+           (route->takes && route->words.asks && route->scope != MAY_READ);
+}
+
 /* seen has a bit for each row, so that a required parameter that never came is noticed. */
 static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
                                   str name, str value, uint64_t *seen, void *out)
@@ -84,7 +93,7 @@ static enum status set_from_query(struct ctx *ctx, const struct route *route, co
         *seen |= (uint64_t)1 << (row - route->takes);
     if (row)
         return fields_set(ctx, route->takes, name, value, out);
-    if (route->strict && !(aside && str_is(name, aside)))
+    if (refuses_unknown(route) && !(aside && str_is(name, aside)))
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
     return OK;
 }
@@ -105,6 +114,26 @@ static enum status read_query(struct ctx *ctx, const struct route *route, const 
     for (size_t i = 0; route->takes[i].name && i < 64; i++)
         if (route->takes[i].required && !(seen >> i & 1))
             return fail_missing(ctx, route->takes[i].name);
+    return OK;
+}
+
+/* A query beside a body, or of a route that takes none. */
+static enum status check_query(struct ctx *ctx, const struct route *route, const char *aside,
+                               const struct request *r)
+{
+    const struct field *asks = route->words.asks;
+    str query = r->query, name, value;
+    while (refuses_unknown(route) && query.n) {
+        bool is_fine = next_pair(&ctx->arena, &query, &name, &value);
+        if (!name.n && !is_fine)
+            return fail(ctx, BAD_INPUT, "the query " QUERY_RULE);
+        if (!name.n || (aside && str_is(name, aside)) || (asks && field_named(asks, name)))
+            continue;
+        bool is_member = route->takes && field_named(route->takes, name);
+        return fail_field(ctx, str_c(&ctx->arena, name),
+                          is_member ? "belongs in the body, not in the query"
+                                    : "is not a known field");
+    }
     return OK;
 }
 
@@ -136,41 +165,22 @@ static enum status read_body(struct ctx *ctx, const struct route *route, struct 
     return json_parse(ctx, r->body.n ? r->body : S("{}"), out);
 }
 
-/* Of a route whose table is not of the query: a dry run that is asked for by a wrong name, or in
- * the query of a POST, would be none. */
-static enum status check_query(struct ctx *ctx, const struct route *route, const char *aside,
-                               const struct request *r, bool may_be_unknown)
-{
-    const struct field *asks = route->words.asks;
-    str query = r->query, name, value;
-    while (route->strict && query.n) {
-        next_pair(&ctx->arena, &query, &name, &value);
-        bool is_member = route->takes && field_named(route->takes, name);
-        if (name.n && !(asks && field_named(asks, name)) && !(aside && str_is(name, aside)) &&
-            (is_member || !may_be_unknown))
-            return fail_field(ctx, str_c(&ctx->arena, name), "%s",
-                              is_member ? "belongs in the body, not in the query"
-                                        : "is not a known parameter");
-    }
-    return OK;
-}
-
 /* On the thread of the handler, after admit. A GET with a body is rare and not forbidden; then the
  * body counts. */
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                          struct request *r)
 {
     static const char *const asking[] = {"GET", "HEAD", "DELETE", NULL};
-    bool asks = route->takes && name_index(asking, r->method, -1) >= 0;
     struct json *json = NULL;
     void *in;
+    bool by_query = route->takes && !r->body.n && name_index(asking, r->method, -1) >= 0;
+    TRY(by_query ? OK : check_query(ctx, route, aside, r));
     if (!route->takes && !route->wants_json)
-        return check_query(ctx, route, aside, r, false);
+        return OK;
     in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
-    if (asks && !r->body.n) {
+    if (by_query) {
         TRY(read_query(ctx, route, aside, r, in));
     } else {
-        TRY(check_query(ctx, route, aside, r, asks));
         TRY(read_body(ctx, route, r, &json));
         r->json = json;
         r->aside = set_aside(route, aside, json);

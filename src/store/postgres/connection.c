@@ -26,6 +26,11 @@ bool pg_is_lost(const struct pg *pg)
            pg->pipe.is_cut || is_state(pg, "57P0");
 }
 
+bool pg_is_silent(const struct pg *pg)
+{
+    return pg->pipe.end == WAIT_SILENT;
+}
+
 bool pg_is_conflict(const struct pg *pg)
 {
     return is_state(pg, "23505");
@@ -210,6 +215,8 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         {"57014", TIMED_OUT, 0, "the database took too long"},
         {"2202", BAD_INPUT, 0, "PostgreSQL cannot hold this text"},
         {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
+        {"58", STORAGE, STORE_DISK_FAILED, "the database's disk failed"},
+        {"P0", STORAGE, STORE_DISK_FAILED, "the database refuses this"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)
@@ -275,12 +282,6 @@ enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *out)
 
 /* --- opening --- */
 
-/* A notice is no failure, and belongs in no log of ours. */
-static void drop_notice(void *unused, const PGresult *result)
-{
-    (void)unused, (void)result;
-}
-
 /* A pooler that keeps a server's connection for each of ours shows another process, too: then what
  * follows costs a little more than it would have to. */
 static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
@@ -305,14 +306,11 @@ static enum status connect_to(struct ctx *ctx, struct pg *pg, const struct pg_ad
     static const char *const names[] = {"connect_timeout", "tcp_user_timeout",          "dbname",
                                         "client_encoding", "fallback_application_name", NULL};
     const char *const values[] = {"2", "10000", at->url, "UTF8", "rememberd", NULL};
-    pg->pipe.handle = libpq.connectdbParams(names, values, 1);
-    if (!pg->pipe.handle)
-        abort(); /* out of memory */
+    pg->pipe.handle = pipeline_connect(names, values);
     if (pg_is_lost(pg)) {
         pg_note_words(pg, "08006", libpq.errorMessage(pg->pipe.handle));
         return pg_failed(ctx, pg);
     }
-    libpq.setNoticeReceiver(pg->pipe.handle, drop_notice, NULL);
     libpq.setnonblocking(pg->pipe.handle, 1);
     return set_up(ctx, pg, at->schema);
 }

@@ -20,6 +20,8 @@ MUST_USE enum status pg_address_of(struct ctx *ctx, str url, struct pg_address *
 MUST_USE enum status pg_open(struct ctx *ctx, str url, size_t n, struct pg **out);
 void pg_close(struct pg *pg); /* NULL is fine */
 bool pg_is_lost(const struct pg *pg);
+/* It was, since the server answers nobody. */
+bool pg_is_silent(const struct pg *pg);
 /* As 150004 for 15.4. */
 int pg_version(const struct pg *pg);
 /* Whether a pooler is in between: each transaction may be on another connection of the server's. So

@@ -22,11 +22,11 @@ struct pq_notify {
     struct pq_notify *next;
 };
 
-enum { CONNECTION_OK = 0 };
+enum { CONNECTION_OK = 0, CONNECTION_BAD = 1 };
 enum { PQPING_NO_RESPONSE = 2 };
 enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2, PGRES_PIPELINE_SYNC = 10 };
 enum { PQTRANS_IDLE = 0 };
-enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
+enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M', PG_DIAG_SEVERITY = 'V' };
 enum {
     OID_BOOL = 16,
     OID_BYTEA = 17,
@@ -43,7 +43,8 @@ enum {
 };
 
 #define LIBPQ_FUNCTIONS(F)                                                                         \
-    F(PGconn *, connectdbParams, (const char *const *, const char *const *, int))                  \
+    F(PGconn *, connectStartParams, (const char *const *, const char *const *, int))               \
+    F(void, reset, (PGconn *))                                                                     \
     F(int, status, (const PGconn *))                                                               \
     F(char *, errorMessage, (const PGconn *))                                                      \
     F(int, transactionStatus, (const PGconn *))                                                    \

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 /*
  * libpq's pipeline mode (postgresql.org/docs/15/libpq-pipeline-mode.html): statements stay in its
@@ -15,14 +16,40 @@
 
 static atomic_llong trips;
 
+/* --- opening --- */
+
+/* Warnings of class 25 are of our own statements: a SET LOCAL before its BEGIN, for one. */
+static void log_notice(UNUSED void *own, const PGresult *r)
+{
+    const char *severity = libpq.resultErrorField(r, PG_DIAG_SEVERITY);
+    const char *state = libpq.resultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *words = libpq.resultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+    if (severity && state && words && strcmp(severity, "WARNING") == 0 &&
+        !str_starts(str_of(state), S("25")))
+        log_event(LOG_WARN, "store.warned", "code=%s why=\"%s\"", state, words);
+}
+
+/* What the server says at the login, libpq writes to standard error, unless it was told otherwise:
+ * which needs a connection. So one is begun, and then begun again. */
+PGconn *pipeline_connect(const char *const *names, const char *const *values)
+{
+    PGconn *c = libpq.connectStartParams(names, values, 1);
+    if (!c)
+        abort(); /* out of memory */
+    libpq.setNoticeReceiver(c, log_notice, NULL);
+    if (libpq.status(c) != CONNECTION_BAD)
+        libpq.reset(c);
+    return c;
+}
+
 /* --- an answer --- */
 
 /*
  * libpq's own waiting has no end: a server that hangs, or a network that drops packets, would hold
- * the thread. A statement may take long, though. So after some seconds without a byte the server is
+ * the thread. A statement may take long, though. So after a second without a byte the server is
  * asked, on another connection, whether it is there.
  */
-enum { SILENT_US = 2000000, SLICE_MS = 1000 };
+enum { SILENT_US = 1000000, SLICE_MS = 1000 };
 
 /* Sends and reads what can be sent and read; false: the connection has broken. */
 static bool move_bytes(PGconn *c, bool sends, int64_t ms)
@@ -57,7 +84,7 @@ static bool is_there(const struct wait_for *server)
     const char *const values[] = {"2", server->url, "2", NULL};
     if (!server->is_pooled)
         return libpq.pingParams(names, values, 1) != PQPING_NO_RESPONSE;
-    PGconn *c = libpq.connectdbParams(names, values, 1);
+    PGconn *c = pipeline_connect(names, values);
     bool answers = libpq.status(c) == CONNECTION_OK && is_answered(c);
     libpq.finish(c);
     return answers;
@@ -190,9 +217,10 @@ static bool give_answer(struct pipeline *p, const struct owed *owed, PGresult *r
     return is_fine || owed->may_fail;
 }
 
+/* Behind one that is owed for ever the next one would be taken for it. */
 bool pipeline_settle(struct pipeline *p)
 {
-    bool is_fine = true, is_there = true;
+    bool is_fine = true, is_there = p->end == WAIT_DONE;
     note_failure(p, NULL);
     if (p->n)
         atomic_fetch_add(&trips, 1);

@@ -36,6 +36,9 @@ struct pipeline {
     struct owed v[OWED_MAX];
 };
 
+/* As PQconnectdbParams; warnings of the server go to the log. */
+PGconn *pipeline_connect(const char *const *names, const char *const *values);
+
 /* Before a statement is sent. */
 void pipeline_begin(struct pipeline *p);
 /* Behind it; is_sent is what libpq's function gave. */

@@ -513,28 +513,26 @@ enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct iden
 
 /* A name that a client gave may be that of something else in another space, also once it is erased
  * in this one: so it is erased there only for a request that names the space. */
-enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                        const struct undo_mark *undo, int64_t *erased, int64_t *barred,
-                        str *erasure)
+enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
+                        struct forget *what, int64_t *erased)
 {
     struct pools pools;
     enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools));
-    size_t tried = id_is_uuid(id) ? pools.n : 1;
+    size_t tried = id_is_uuid(what->id) ? pools.n : 1;
     for (size_t i = 0; auth_tries_next(ctx, s, i, tried); i++) {
-        struct forget what = {
-            .pool = pools.v[i], .id = id, .undo = undo, .barred = barred, .erasure = erasure};
-        s = engine_forget(ctx, app->engine, &what, erased);
+        what->pool = pools.v[i];
+        s = engine_forget(ctx, app->engine, what, erased);
     }
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
     struct memory m;
-    s = tried < pools.n ? auth_find_memory(ctx, app, who, id, &m) : NOT_FOUND;
+    s = tried < pools.n ? auth_find_memory(ctx, app, who, what->id, &m) : NOT_FOUND;
     if (s == OK)
         return fail(ctx, CONFLICT,
                     "the memory '" S_FMT "' is in the space '" S_FMT "'; name that space",
-                    S_ARG(id), S_ARG(m.space));
+                    S_ARG(what->id), S_ARG(m.space));
     TRY(soft_or(ctx, s, NOT_FOUND));
-    TRY(engine_whole_id(ctx, app->engine, pools.v, pools.n, id, &id));
-    return auth_forget(ctx, app, who, id, undo, erased, barred, erasure);
+    TRY(engine_whole_id(ctx, app->engine, pools.v, pools.n, what->id, &what->id));
+    return auth_forget(ctx, app, who, what, erased);
 }

@@ -138,10 +138,9 @@ MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const st
 /* Erases a memory, message or session of these by its id, in the first pool that has it. An id that
  * is no UUID is erased in the request's pool alone, as clients give the same name twice: CONFLICT
  * where another has a memory of that name. An id that nothing has may be the begin of one
- * (engine_whole_id). */
+ * (engine_whole_id). Sets what->pool. */
 MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
-                                 str id, const struct undo_mark *undo, int64_t *erased,
-                                 int64_t *barred, str *erasure);
+                                 struct forget *what, int64_t *erased);
 /* The pool of all spaces, with space "", for a caller that reaches every space of its user and
  * names none; otherwise the request's own. */
 MUST_USE enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,

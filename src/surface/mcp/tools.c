@@ -176,7 +176,8 @@ static enum status tool_forget(struct tool_call *c)
     struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
     struct identity who;
     TRY(tool_caller(c, in->space, &who));
-    TRY(auth_forget(c->ctx, c->app, &who, in->id, NULL, &out->erased, &out->barred, &out->erasure));
+    struct forget what = {.id = in->id, .barred = &out->barred, .erasure = &out->erasure};
+    TRY(auth_forget(c->ctx, c->app, &who, &what, &out->erased));
     c->out = out;
     return OK;
 }

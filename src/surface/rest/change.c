@@ -41,7 +41,7 @@ void memory_tag(struct ctx *ctx, const struct memory *m, struct reply *out)
     reply_header(out, "ETag", str_printf(&ctx->arena, "\"%lld\"", (long long)m->updated));
 }
 
-static enum status read_if_match(struct ctx *ctx, const struct request *in, int64_t *out)
+enum status if_match_read(struct ctx *ctx, const struct request *in, int64_t *out)
 {
     str tag = str_trim(request_header(in, "If-Match"));
     *out = 0;
@@ -74,7 +74,7 @@ HANDLER(memory_change)
     struct undo_mark mark;
     struct memory m;
     TRY(named_members(ctx, in->json, &c.what));
-    TRY(read_if_match(ctx, in, &c.if_updated));
+    TRY(if_match_read(ctx, in, &c.if_updated));
     TRY(undo_asked(ctx, in, &mark, &c.undo));
     TRY(auth_find_memory(ctx, app, &in->who, c.id, &m));
     c.pool = (struct pool_ref){in->who.pool.user, m.space};

@@ -11,6 +11,8 @@ extern const struct field change_in_fields[];
 handler memory_change;
 /* Adds the version of a memory to its answer. */
 void memory_tag(struct ctx *ctx, const struct memory *m, struct reply *out);
+/* That version of the header If-Match; 0: any. */
+MUST_USE enum status if_match_read(struct ctx *ctx, const struct request *in, int64_t *out);
 /* *mark is empty, and *out is NULL, unless the query says undo=true. */
 MUST_USE enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_mark *mark,
                                 const struct undo_mark **out);

@@ -210,10 +210,10 @@ static HANDLER(memory_erase)
 {
     struct erased_out shape = {0};
     struct undo_mark mark;
-    const struct undo_mark *undo;
-    TRY(undo_asked(ctx, in, &mark, &undo));
-    TRY(auth_forget(ctx, app, &in->who, in->params[0], undo, &shape.erased, &shape.barred,
-                    &shape.erasure));
+    struct forget what = {.id = in->params[0], .barred = &shape.barred, .erasure = &shape.erasure};
+    TRY(if_match_read(ctx, in, &what.if_updated));
+    TRY(undo_asked(ctx, in, &mark, &what.undo));
+    TRY(auth_forget(ctx, app, &in->who, &what, &shape.erased));
     shape.undo = mark.id;
     shape.until = mark.until;
     return reply_fields(out, erased_out_fields, &shape);
@@ -221,7 +221,7 @@ static HANDLER(memory_erase)
 
 SHAPE(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
 
-/* What a correction reads and shows beside its body. */
+/* What a correction or a deletion reads, and a correction shows, beside its body. */
 static const struct field if_match_fields[] = {
     {.name = "If-Match",
      .type = FIELD_STR,
@@ -296,7 +296,8 @@ static const struct route routes[] = {
     {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), .strict = true,
      ANSWERS(bulk_out), .help = "erase or change many memories at once"},
     {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), .strict = true,
-     ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
+     HEADERS(if_match), ANSWERS(erased_out),
+     .help = "erase a memory, a message or a conversation by its id"},
     {ROUTE("POST", "/v1/undo/{id}", undo_run), .strict = true, ANSWERS(undone_out),
      .help = "put back what was erased or changed with undo"},
     {0},

@@ -60,7 +60,7 @@ static const struct metric_row {
     METRIC("rememberd_recalls_timed_out_total", engine.timed_out, "recalls over the deadline")
     METRIC("rememberd_recalls_failed_total", engine.failed, "recalls that failed")
     METRIC("rememberd_turns_total", engine.turns, "turns kept")
-    METRIC("rememberd_turns_dropped_total", engine.dropped_turns, "turns lost to a full queue")
+    METRIC("rememberd_turns_dropped_total", engine.dropped_turns, "turns that could not be kept")
     METRIC("rememberd_helper_prompts_total", engine.helpers,
             "prompts of chat programs that got no memory and were not kept")
     METRIC("rememberd_instructions_left_out_total", engine.instructions,

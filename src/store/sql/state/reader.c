@@ -132,7 +132,7 @@ static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out
         pthread_cond_signal(&s->given);
         pthread_mutex_unlock(&s->lock);
         if (store_is_postgres(s))
-            writer_look_soon(s->writer);
+            writer_look_soon(s->writer, false);
     }
     return status;
 }
@@ -141,11 +141,12 @@ static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out
 static void give_back(struct store *s, struct db *db)
 {
     bool is_lost = is_postgres(db) && pg_is_lost(db->pg);
+    bool is_silent = is_lost && pg_is_silent(db->pg);
     bool is_fit = !is_lost && !db_in_transaction(db);
     if (!is_fit)
         close_reader(db);
     if (is_lost)
-        writer_look_soon(s->writer);
+        writer_look_soon(s->writer, is_silent);
     HOLD(&s->lock);
     assert(s->n_idle < s->n_open);
     if (is_fit)

@@ -268,6 +268,13 @@ static bool is_idle(const struct writer *w)
     return !w->is_ending && (!w->first || is_held || is_cut);
 }
 
+/* A connection that breaks there is closed before the next group. */
+static void look_at_others(struct writer *w, struct ctx *ctx)
+{
+    notes_look(ctx, &w->db, &w->notes);
+    (void)writer_lost_postgres(w, ctx);
+}
+
 /* Until there is something to do, or a look is due. Meanwhile a follower learns what other
  * processes write. The lock is held, but not during its look. */
 static void wait_until_busy(struct writer *w, struct ctx *ctx)
@@ -280,7 +287,7 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
             pthread_cond_timedwait(&w->some, &w->lock, &until);
         } else {
             pthread_mutex_unlock(&w->lock);
-            notes_look(ctx, &w->db, &w->notes);
+            look_at_others(w, ctx);
             pthread_mutex_lock(&w->lock);
         }
     }
@@ -337,13 +344,16 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
         last_no = t->no;
         erases |= t->erases && t->result == OK;
     }
-    if (result != OK && writer_lost_postgres(w, ctx)) {
+    bool is_lost = writer_lost_postgres(w, ctx);
+    if (result != OK && is_lost) {
         last_no = w->seen_no; /* the rest of the group is written later */
         first = writer_put_aside(w, first);
+    } else if (w->is_open && store_is_away(w->s)) { /* it has answered */
+        files_take(ctx, &w->s->files);
     }
     if (result != OK)
         fail_all(first, ctx);
-    else if (erases) {
+    else if (erases && w->is_open) {
         empty_log_behind(w, first);
         w->steps->erased(ctx, w->s, &w->db);
     }
@@ -352,7 +362,7 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     if (result == OK)
         notes_tell(&w->notes);
     if (w->is_open && notes_due_ms(&w->notes) == 0)
-        notes_look(ctx, &w->db, &w->notes);
+        look_at_others(w, ctx);
     if (result != OK || is_full)
         end_group(w, ctx, first, last_no, result);
     else
@@ -384,7 +394,8 @@ static void refuse_waited(struct writer *w, struct ctx *ctx)
     w->last = tasks_end(&w->first);
     w->has_late = false;
     pthread_mutex_unlock(&w->lock);
-    (void)!writer_failure(ctx, w);
+    if (writer_failure(ctx, w) == OK)
+        fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
     fail_all(waited, ctx);
     writer_end(w, waited);
     ctx_clear_failure(ctx);

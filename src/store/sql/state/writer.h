@@ -94,8 +94,8 @@ bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
 MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
 
 /* In PostgreSQL: a connection was lost or could not be opened, so the writer looks after its own.
- */
-void writer_look_soon(struct writer *w);
+ * is_silent: the server answers nobody, and until then nobody asks it. */
+void writer_look_soon(struct writer *w, bool is_silent);
 
 /* OK, or how and why the last write, or the opening, failed. */
 enum status writer_failure(struct ctx *ctx, struct writer *w);

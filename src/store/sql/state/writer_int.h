@@ -78,6 +78,9 @@ bool writer_is_due(const struct writer *w);
 /* Looks whether the files are in their places; after a failure writes a row, or opens the store.
  * The lock is held. */
 void writer_look(struct writer *w, struct ctx *ctx);
+/* No connection can be opened: whoever waits for one, or for the writer, need not. The lock of the
+ * writer is held. */
+void writer_open_circuit(struct writer *w);
 /* Whether the connection is lost; then reads and writes fail until there is one again. */
 bool writer_lost_postgres(struct writer *w, struct ctx *ctx);
 void writer_leave_postgres(struct writer *w);

@@ -173,9 +173,7 @@ bool writer_is_due(const struct writer *w)
     return is_lost || is_doubted || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
 }
 
-/* No connection can be opened: whoever waits for one, or for the writer, need not. The lock of the
- * writer is held. */
-static void open_circuit(struct writer *w)
+void writer_open_circuit(struct writer *w)
 {
     files_leave(&w->s->files);
     pthread_cond_broadcast(&w->seen);
@@ -198,7 +196,7 @@ static void open_now(struct writer *w, struct ctx *ctx)
     if (w->pause_ms > PAUSE_MAX_MS)
         w->pause_ms = PAUSE_MAX_MS;
     if (w->pause_ms)
-        open_circuit(w);
+        writer_open_circuit(w);
 }
 
 /* It was seldom that nobody asked for long; a server that is not ready must say so by itself. */
@@ -206,20 +204,27 @@ static void ask_postgres(struct writer *w, struct ctx *ctx)
 {
     int64_t one;
     enum status status = db_int(ctx, &w->db, "SELECT 1", &one);
+    if (status == OK && store_is_away(w->s))
+        files_take(ctx, &w->s->files);
     if (status == OK || !writer_lost_postgres(w, ctx))
         return;
     HOLD(&w->lock);
     writer_note_result(w, ctx, status);
 }
 
-/* The connection is closed. The thread opens another at once; when it cannot, the circuit opens. */
+/* The connection is closed. The thread opens another at once; when it cannot, or the server is
+ * silent, the circuit opens. */
 bool writer_lost_postgres(struct writer *w, struct ctx *ctx)
 {
     if (!store_is_postgres(w->s) || !w->is_open || !pg_is_lost(w->db.pg))
         return false;
     if (ctx->failed == STORAGE)
         ctx->detail = STORAGE_AWAY;
+    bool is_silent = pg_is_silent(w->db.pg);
     writer_leave_postgres(w);
+    HOLD(&w->lock);
+    if (is_silent)
+        writer_open_circuit(w);
     return true;
 }
 
@@ -236,7 +241,7 @@ void writer_leave_postgres(struct writer *w)
  * failure. */
 struct task *writer_put_aside(struct writer *w, struct task *first)
 {
-    if (!w->xid) {
+    if (!w->xid && !first->is_probe) {
         HOLD(&w->lock);
         writer_put_back(w, first);
         w->has_late = true;

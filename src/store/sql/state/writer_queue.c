@@ -96,8 +96,9 @@ static enum status check_connection(struct ctx *ctx, struct writer *w)
     if (!store_is_postgres(w->s))
         return OK;
     HOLD(&w->lock);
-    return w->is_open ? OK
-                      : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
+    return w->is_open && !store_is_away(w->s)
+               ? OK
+               : fail_as(ctx, STORAGE, STORAGE_AWAY, "the database is being opened again");
 }
 
 /* Bounds the memory of the queue; a waiting writer is bounded by its thread. Room is reserved
@@ -164,10 +165,16 @@ static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
     return w->seen_no >= no;
 }
 
-void writer_look_soon(struct writer *w)
+void writer_look_soon(struct writer *w, bool is_silent)
 {
+    CLEANUP(ctx_free) struct ctx why = {0};
     HOLD(&w->lock);
     w->has_doubt = true;
+    if (is_silent && w->is_open) {
+        fail_as(&why, STORAGE, STORAGE_AWAY, "the database cannot be reached: it is silent");
+        writer_note_result(w, &why, STORAGE);
+        writer_open_circuit(w);
+    }
     pthread_cond_signal(&w->some);
 }
 

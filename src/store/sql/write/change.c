@@ -122,9 +122,7 @@ static enum status check_changeable(struct ctx *ctx, const struct change *c,
         return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
     if (old->valid_to)
         return fail(ctx, CONFLICT, "the memory is archived");
-    if (c->if_updated && c->if_updated != old->updated)
-        return fail(ctx, CONFLICT, "the memory has changed meanwhile");
-    return OK;
+    return memory_unchanged(ctx, old, c->if_updated);
 }
 
 static enum status change_memories(struct ctx *ctx, struct db *db, const void *what)
