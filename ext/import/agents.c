@@ -1,5 +1,6 @@
 /* agents.c - transcripts of coding agents and agents in files: Claude Code, Codex, Letta. */
 #include "engine/text/bytes.h"
+#include "engine/text/envelope.h"
 #include "ext/import/foreign.h"
 
 /* What the program put in the user's place, or beside what the user typed. A text in angle brackets
@@ -21,47 +22,175 @@ static bool is_own_text(str text)
 
 /* One message with its text, unless nobody has said it. */
 static enum status give_said(struct foreign *f, str session, const struct json *time,
-                             const struct json *content, const char *type, struct message *m)
+                             struct message *m)
 {
-    m->text = foreign_text_of(&f->ctx->arena, content, type,
-                              str_is(m->role, "user") ? is_own_text : NULL);
     const struct session s = {.id = foreign_session_id(f, session)};
     TRY(foreign_time(f->ctx, time, "timestamp", &m->created));
     return str_trim(m->text).n ? foreign_session(f, &s, m, 1) : OK;
 }
 
+static str said_text(struct foreign *f, const struct message *m, const struct json *content,
+                     const char *type)
+{
+    bool is_user = str_is(m->role, "user");
+    str text = foreign_text_of(&f->ctx->arena, content, type, is_user ? is_own_text : NULL);
+    return is_user ? envelope_typed(&f->ctx->arena, text) : text;
+}
+
 /* --- Claude Code: ~/.claude/projects/DIR/SESSION.jsonl --- */
 
 SHAPE(code_line, (STR, type, .required = true), (STR, uuid), (STR, sessionId), (JSON, message),
-      (JSON, timestamp), (JSON, origin), (BOOL, isSidechain), (BOOL, isMeta));
+      (JSON, timestamp), (JSON, origin), (JSON, attachment), (JSON, forkedFrom), (STR, operation),
+      (JSON, content), (BOOL, isSidechain), (BOOL, isMeta));
+
+static bool is_human(const struct json *origin)
+{
+    str kind = json_string(json_get(origin, "kind"));
+    return !kind.n || str_is(kind, "human");
+}
 
 /* What a person or the model said in the main conversation; not tools, hooks and sub-agents, nor
  * what the program says in the model's place. */
 static bool is_talk(const struct code_line *l)
 {
-    str kind = json_string(json_get(l->origin, "kind"));
-    return (str_is(l->type, "user") || str_is(l->type, "assistant")) && !l->isSidechain &&
-           !l->isMeta && (!kind.n || str_is(kind, "human")) &&
+    return (str_is(l->type, "user") || str_is(l->type, "assistant")) && !l->isMeta &&
+           is_human(l->origin) &&
            !str_is(json_string(json_get(l->message, "model")), "<synthetic>");
 }
 
+/* A prompt that was typed while the model worked, and that the turn has taken. */
+static bool is_queued(const struct code_line *l)
+{
+    str mode = json_string(json_get(l->attachment, "commandMode"));
+    return str_is(json_string(json_get(l->attachment, "type")), "queued_command") &&
+           (!mode.n || str_is(mode, "prompt")) && is_human(json_get(l->attachment, "origin")) &&
+           !json_is_true(json_get(l->attachment, "isMeta"));
+}
+
+/*
+ * A prompt waits in a queue, and comes again as a line of the user when its turn begins (dequeue),
+ * or as an attachment when the running turn takes it (remove), which older versions do not write.
+ */
+static enum status give_waiting(struct foreign *f, struct waiting *w)
+{
+    struct message m = {.role = S("user"), .text = w->text, .created = w->at};
+    const struct session s = {.id = foreign_session_id(f, w->session)};
+    bool is_given = w->is_given;
+    w->is_given = true;
+    return is_given ? OK : foreign_session(f, &s, &m, 1);
+}
+
+/* The place of the prompt in the queue, whose end is n: it is not there. */
+static size_t find_waiting(const struct foreign *f, str text)
+{
+    size_t i = 0;
+    while (i < f->state.n_waiting && !str_eq(f->state.waiting[i].text, text))
+        i++;
+    return i;
+}
+
+static void drop_waiting(struct foreign *f, size_t at)
+{
+    if (at < f->state.n_waiting)
+        memmove(&f->state.waiting[at], &f->state.waiting[at + 1],
+                (--f->state.n_waiting - at) * sizeof *f->state.waiting);
+}
+
+/* An attachment stands beside its operation: with the next answer none is expected any more. */
+static void drop_given(struct foreign *f)
+{
+    for (size_t i = f->state.n_waiting; i-- > 0;)
+        if (f->state.waiting[i].is_given && f->state.waiting[i].text.n)
+            drop_waiting(f, i);
+}
+
+static enum status take_operation(struct foreign *f, const struct code_line *l)
+{
+    const struct message m = {.role = S("user")};
+    str text = str_trim(said_text(f, &m, l->content, "text"));
+    size_t at = find_waiting(f, text);
+    if (str_is(l->operation, "remove") && text.n && at < f->state.n_waiting)
+        return give_waiting(f, &f->state.waiting[at]);
+    if (str_is(l->operation, "popAll")) /* back into the input line */
+        f->state.n_waiting = 0;
+    if (str_is(l->operation, "dequeue") || str_is(l->operation, "remove"))
+        drop_waiting(f, text.n || str_is(l->operation, "remove") ? at : 0);
+    if (!str_is(l->operation, "enqueue"))
+        return OK;
+    /* Notes and commands of the program wait as well, without a text. */
+    str kept = str_starts(text, S("/")) ? S("") : text;
+    struct waiting w = {foreign_keep(f, kept), foreign_keep(f, l->sessionId), .is_given = !kept.n};
+    TRY(foreign_time(f->ctx, l->timestamp, "timestamp", &w.at));
+    if (f->state.n_waiting == WAITING_MAX) {
+        TRY(give_waiting(f, &f->state.waiting[0]));
+        drop_waiting(f, 0);
+    }
+    f->state.waiting[f->state.n_waiting++] = w;
+    return OK;
+}
+
+/* Those that nothing was heard of again. */
+enum status claude_code_end(struct foreign *f)
+{
+    for (; f->state.n_waiting; drop_waiting(f, 0))
+        TRY(give_waiting(f, &f->state.waiting[0]));
+    return OK;
+}
+
+/* Lines of a branch that was begun in another session say so; a session that goes on in another
+ * file may be copied there without a word. */
 enum status claude_code_line(struct foreign *f, const struct json *record)
 {
     struct code_line l;
     TRY(fields_read(f->ctx, code_line_fields, record, false, &l));
-    if (!is_talk(&l))
+    bool queued = str_is(l.type, "attachment") && is_queued(&l);
+    if (str_is(l.type, "queue-operation") && l.sessionId.n)
+        return take_operation(f, &l);
+    if (!queued && !is_talk(&l))
         return OK;
+    if (l.isSidechain)
+        return foreign_skip(f);
     if (!l.sessionId.n)
         return fail_missing(f->ctx, "sessionId");
-    if (!l.message)
+    if (!l.message && !queued)
         return fail_missing(f->ctx, "message");
-    struct message m = {.role = l.type, .ref = l.uuid};
-    return give_said(f, l.sessionId, l.timestamp, json_get(l.message, "content"), "text", &m);
+    str origin = json_string(json_get(l.forkedFrom, "sessionId"));
+    struct message m = {.role = queued ? S("user") : l.type, .ref = l.uuid};
+    m.text =
+        said_text(f, &m, json_get(queued ? l.attachment : l.message, queued ? "prompt" : "content"),
+                  "text");
+    str session = origin.n ? origin : l.sessionId;
+    bool is_user = str_is(m.role, "user"), has_text = str_trim(m.text).n > 0;
+    if (!is_user)
+        drop_given(f);
+    size_t at = is_user && has_text ? find_waiting(f, str_trim(m.text)) : f->state.n_waiting;
+    bool is_given = at < f->state.n_waiting && f->state.waiting[at].is_given;
+    drop_waiting(f, at);
+    return is_given                                   ? OK
+           : foreign_has_elsewhere(f, session, m.ref) ? foreign_skip(f)
+                                                      : give_said(f, session, l.timestamp, &m);
 }
 
 /* --- Codex: ~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl --- */
 
-/* The first line names the session, and whether a sub-agent had it. */
+/* The first names the session, and whether a sub-agent had it. A fork begins with the lines of its
+ * parent, in which the parent is named. */
+static enum status take_meta(struct foreign *f, const struct json *meta)
+{
+    str id = json_string(json_get(meta, "id")),
+        from = json_string(json_get(meta, "forked_from_id"));
+    bool is_first = !f->state.session.n;
+    if (is_first) {
+        f->state.session = foreign_keep(f, id);
+        f->state.is_left_out = json_at(meta, "source.subagent") ||
+                               json_get(meta, "parent_thread_id") ||
+                               str_is(json_string(json_get(meta, "thread_source")), "subagent");
+    }
+    return is_first                       ? foreign_fork(f, f->state.session, from)
+           : str_eq(id, f->state.session) ? OK
+                                          : foreign_fork(f, f->state.session, id);
+}
+
 enum status codex_line(struct foreign *f, const struct json *record)
 {
     const struct json *payload = json_get(record, "payload");
@@ -70,18 +199,19 @@ enum status codex_line(struct foreign *f, const struct json *record)
                         .ref = json_string(json_get(payload, "id"))};
     if (!payload || payload->type != JSON_OBJECT)
         return fail_field(f->ctx, "payload", "must be an object");
-    if (str_is(type, "session_meta")) {
-        f->state.session = foreign_keep(f, json_string(json_get(payload, "id")));
-        f->state.is_left_out = json_at(payload, "source.subagent") ||
-                               json_get(payload, "parent_thread_id") ||
-                               str_is(json_string(json_get(payload, "thread_source")), "subagent");
-    }
-    if (!str_is(type, "response_item") || f->state.is_left_out ||
+    if (str_is(type, "session_meta"))
+        return take_meta(f, payload);
+    if (!str_is(type, "response_item") ||
         !str_is(json_string(json_get(payload, "type")), "message") ||
         (!str_is(m.role, "user") && !str_is(m.role, "assistant")))
         return OK;
-    return give_said(f, f->state.session.n ? f->state.session : f->path,
-                     json_get(record, "timestamp"), json_get(payload, "content"), NULL, &m);
+    if (f->state.is_left_out)
+        return foreign_skip(f);
+    m.text = said_text(f, &m, json_get(payload, "content"), NULL);
+    str session = f->state.session.n ? f->state.session : f->path;
+    return str_trim(m.text).n && foreign_is_copied(f, session, &m)
+               ? foreign_skip(f)
+               : give_said(f, session, json_get(record, "timestamp"), &m);
 }
 
 /* --- Letta: NAME.af --- */

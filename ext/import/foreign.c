@@ -81,6 +81,70 @@ enum status foreign_session(struct foreign *f, const struct session *session,
     return OK;
 }
 
+/* --- sessions that begin with the messages of others --- */
+
+/* By its words, as a copy has another time and may have no id; as they are stored. */
+static uint64_t said_hash(const struct foreign *f, str session, str role, str text)
+{
+    const str parts[] = {str_of(f->format), session, role, text};
+    return hash64(parts, 4);
+}
+
+/* Of a session that is in no file of this import. */
+static enum status note_stored(struct foreign *f, str session, str as)
+{
+    enum { PIECE = 500 };
+    struct import_run *run = f->run;
+    str id = foreign_session_id(f, session);
+    for (size_t from = 0, n = PIECE; n == PIECE; from += n) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, 0);
+        struct message *v;
+        TRY(importer_pass(f->ctx, &own,
+                          store_session_messages(&own, run->im.e->store, run->im.in->pool, id,
+                                                 (int64_t)from, PIECE, &v, &n)));
+        for (size_t i = 0; i < n; i++)
+            seen_before(&run->said, said_hash(f, as, v[i].role, v[i].text));
+    }
+    return OK;
+}
+
+enum status foreign_fork(struct foreign *f, str session, str parent)
+{
+    struct seen *said = &f->run->said;
+    const str own[] = {str_of(f->format), session}, other[] = {str_of(f->format), parent};
+    bool is_nearest = !f->state.parent.n;
+    seen_before(said, hash64(own, 2));
+    if (parent.n && is_nearest)
+        f->state.parent = foreign_keep(f, parent);
+    if (!parent.n || !seen_add(said, hash64(other, 2)) || (!is_nearest && !f->state.is_stored))
+        return OK;
+    f->state.is_stored = true; /* without what it has of its own parent */
+    return note_stored(f, parent, f->state.parent);
+}
+
+bool foreign_is_copied(struct foreign *f, str session, const struct message *m)
+{
+    struct seen *said = &f->run->said;
+    str text = secrets_kept(f->run->im.e, &f->ctx->arena, m->text), from = f->state.parent;
+    int64_t before = seen_before(said, said_hash(f, session, m->role, text));
+    bool is_copied = from.n && seen_times(said, said_hash(f, from, m->role, text)) > before;
+    if (!is_copied)
+        f->state.parent = S("");
+    return is_copied;
+}
+
+bool foreign_has_elsewhere(struct foreign *f, str session, str ref)
+{
+    struct seen *said = &f->run->said;
+    const str parts[] = {str_of(f->format), ref, session};
+    uint64_t any = hash64(parts, 2), here = hash64(parts, 3);
+    if (!ref.n || (seen_times(said, any) && !seen_times(said, here)))
+        return ref.n > 0;
+    seen_before(said, any);
+    seen_before(said, here);
+    return false;
+}
+
 /* --- memories --- */
 
 /* The source's own members, and where the memory is from. */

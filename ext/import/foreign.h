@@ -5,6 +5,8 @@
 
 struct import_run;
 
+enum { WAITING_MAX = 32 };
+
 /* Where a reader is. Of one file; `state` is the reader's own between two records. */
 struct foreign {
     struct ctx *ctx; /* of the record: its texts live until the next one */
@@ -16,6 +18,14 @@ struct foreign {
     struct {
         str session; /* of lines that do not name theirs; on the heap of the run */
         bool is_left_out;
+        str parent;     /* of a fork, while its lines are those of its parent */
+        bool is_stored; /* the parent is in no file of the import */
+        struct waiting {
+            str text, session;
+            int64_t at;
+            bool is_given;
+        } waiting[WAITING_MAX]; /* prompts in a queue */
+        size_t n_waiting;
     } state;
 };
 
@@ -36,6 +46,13 @@ MUST_USE enum status foreign_session(struct foreign *f, const struct session *se
 MUST_USE enum status foreign_memory(struct foreign *f, const struct memory *m);
 /* Counts one that is left out on purpose. */
 enum status foreign_skip(struct foreign *f);
+/* The session of a file begins, with the messages of its parent where that is not "": those are
+ * what foreign_is_copied tells, until the first that is another. */
+MUST_USE enum status foreign_fork(struct foreign *f, str session, str parent);
+/* Also notes the message for forks of the session, so it is asked once for each. */
+bool foreign_is_copied(struct foreign *f, str session, const struct message *m);
+/* Whether this import had the message with that id in another session. */
+bool foreign_has_elsewhere(struct foreign *f, str session, str ref);
 /* A text that outlives the record. */
 str foreign_keep(struct foreign *f, str s);
 
@@ -68,3 +85,5 @@ foreign_reader chatgpt_conversation, claude_conversation, claude_memories, claud
     claude_code_line, codex_line, letta_agent, turn_line, mem0_memory, openmemory_memory,
     graph_line;
 foreign_text_reader markdown_note, list_lines;
+typedef enum status foreign_end(struct foreign *f);
+foreign_end claude_code_end;

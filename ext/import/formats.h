@@ -19,6 +19,7 @@ struct import_format {
     const char *begins, *ends; /* of TEXT: one of the first lines, and the name; or NULL */
     foreign_reader *read;
     foreign_text_reader *read_text; /* of TEXT; of LINES and WHOLE in place of read */
+    foreign_end *end;               /* behind the last record; or NULL */
     bool may_be_any;                /* of TEXT: with --format any file is one */
     bool is_copy;                   /* our own export, which is taken as a whole or not at all */
 };

@@ -47,6 +47,7 @@ struct import_report {
     int64_t erased;  /* left out, since it was erased here */
     int64_t skipped; /* left out on purpose, such as a message without text */
     int64_t broken;  /* records that break a rule */
+    int64_t failed;  /* of these, whole files of a folder: exports with a mistake, no access */
     bool dry_run;
     struct strs problems; /* "FILE, record 3: FIELD WHY", of the first broken records */
 };
@@ -65,8 +66,8 @@ MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct poo
 /*
  * A file, or a folder with everything in it. What is there already, by the ids of the source, is
  * not stored again, so an import may be repeated or go on after it was cut. A broken record is
- * noted in the report and the rest goes on. BAD_INPUT: no format knows the file, or our own export
- * has a mistake, of which then nothing is written.
+ * noted in the report and the rest goes on. Of our own export with a mistake nothing is written.
+ * BAD_INPUT: no format knows the file, or it is such an export.
  */
 MUST_USE enum status engine_import(struct ctx *ctx, struct engine *e, const struct import_in *in,
                                    str path, struct import_report *out);

@@ -72,8 +72,10 @@ struct import_run {
     struct memory *memories;
     size_t n_memories, n_new, bytes;
     int64_t now;
+    bool is_folder;
     bool is_archive;         /* a folder with what a chat program exports */
     struct seen seen;        /* ids of this run's memories */
+    struct seen said;        /* messages by session, of programs whose sessions copy others */
     int64_t done, all, told; /* bytes, for the progress */
 };
 

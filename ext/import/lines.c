@@ -49,6 +49,7 @@ static str without_date(str line, int64_t *at)
 
 enum status foreign_lines(struct foreign *f, str text, const struct memory *like)
 {
+    static const char *const rules[] = {"```", "~~~", "---", "***", NULL}; /* and fences */
     str heading = S("");
     while (text.n) {
         struct memory m = *like;
@@ -56,11 +57,10 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
         str line = str_trim(str_cut(&text, '\n')), found = heading_of(line);
         if (found.n)
             heading = found;
-        bool is_mark = /* a rule, or the fence of a code block */
-            str_starts(line, S("```")) || str_starts(line, S("---")) || str_starts(line, S("***"));
-        if (found.n || is_mark)
+        if (!found.n && !text_starts_with_any(line, rules))
+            line = str_trim(str_sub(line, bullet_bytes(line), line.n));
+        if (found.n || text_starts_with_any(line, rules))
             continue;
-        line = str_trim(str_sub(line, bullet_bytes(line), line.n));
         m.content = str_trim(without_date(line, &at));
         m.created = at ? at : like->created;
         m.tags.v = DUP_N(&f->ctx->arena, like->tags.v, like->tags.n, like->tags.n + 1);

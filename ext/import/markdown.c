@@ -1,6 +1,7 @@
 /* markdown.c - Markdown notes: one memory a section, named by the note and the heading. */
 #include "base/id.h"
 #include "base/time_text.h"
+#include "engine/text/utterance.h"
 #include "ext/import/folder.h"
 #include "ext/import/foreign.h"
 #include "ext/import/seen.h"
@@ -192,15 +193,20 @@ enum status foreign_sections(struct foreign *f, str where, str title, str text,
 {
     CLEANUP(seen_free) struct seen headings = {0};
     struct note n = {f, where, title, .like = *like};
-    bool is_code = false;
     n.like.tags = (struct strs){NEW_N(&f->ctx->arena, str, TAGS_MAX), 0};
     n.text = buf_make(&f->ctx->arena, SIZE_MAX);
     str rest = read_front(&n, text);
     size_t front_tags = n.like.tags.n; /* of the whole note; a section adds its own */
-    while (rest.n) {
-        str line = str_cut(&rest, '\n');
-        str heading = is_code ? S("") : heading_in(line);
-        is_code ^= str_starts(str_trim(line), S("```"));
+    size_t endless = 0;
+    for (const char *code = rest.p; rest.n;) {
+        size_t fence = 0, to = 0;
+        while (fence < rest.n && char_is_one_of(rest.p[fence], " \t>-*+0123456789.)"))
+            fence++;
+        if (rest.p >= code && fence < rest.n && char_is_one_of(rest.p[fence], "`~"))
+            to = text_behind_fence(rest, fence, &endless);
+        bool is_code = rest.p < code;
+        code = to ? rest.p + to : code;
+        str line = str_cut(&rest, '\n'), heading = is_code ? S("") : heading_in(line);
         TRY(heading.n ? end_part(&n) : add_line(&n, line));
         if (!heading.n)
             continue;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "engine/text.h"
 
 /*
  * The file is another program's, so SQLite is called directly: the store's connection would switch
@@ -77,6 +78,7 @@ struct source {
     int64_t steps_left; /* instructions that SQLite may still run */
     int64_t row_end_us; /* when the next row has to be there */
     int rc;             /* of the last step */
+    enum column bad;    /* of the row: it should hold a time; 0: none */
     struct ctx work;    /* of one row */
 };
 
@@ -312,7 +314,7 @@ static str text_at(struct source *s, enum column c)
     return json_parse(&s->work, buf_str(&b), &j) == OK ? json_string(j) : S("");
 }
 
-/* Also a number of seconds or milliseconds; 0 for anything else. */
+/* Also a number of seconds or milliseconds; 0 for nothing, and for what is no time. */
 static int64_t time_at(struct source *s, enum column c)
 {
     const int64_t first_ms = 100000000000;
@@ -322,8 +324,11 @@ static int64_t time_at(struct source *s, enum column c)
     str text = text_at(s, c);
     if (is_text && time_read(text, &v))
         return v;
-    if ((is_text && !str_num(text, &number)) || !(number > 0 && number < 1e15))
+    bool is_number = !is_text || str_num(text, &number);
+    if (!is_number || !(number > 0 && number < 1e15)) {
+        s->bad = str_trim(text).n && !(is_number && number == 0) ? c : s->bad;
         return 0;
+    }
     return (int64_t)(number < (double)first_ms ? number * 1000 : number);
 }
 
@@ -360,13 +365,26 @@ static void read_row(struct source *s, struct omniroute_row *out)
     m->last_used = time_at(s, LAST_USED);
 }
 
+static enum status refuse_time(struct source *s, const struct memory *m)
+{
+    enum { SHOWN = 60 };
+    struct arena *a = &s->ctx->arena;
+    str id = engine_line(a, m->id, SHOWN), text = engine_line(a, text_at(s, s->bad), SHOWN);
+    return fail(s->ctx, BAD_INPUT, "'%s': %s of the memory '" S_FMT "' is not a time: '" S_FMT "'",
+                s->path, s->columns[s->bad], S_ARG(id), S_ARG(text));
+}
+
+/* row NULL: only looks at the times, so that nothing is imported of a file that is refused. */
 static enum status read_rows(struct source *s, omniroute_row_fn *row, void *own)
 {
     int64_t done = 0;
+    sqlite3_reset(s->stmt);
     while (next_row(s)) {
         struct omniroute_row one;
         read_row(s, &one);
-        TRY(row(s->ctx, own, &one, ++done, s->all));
+        if (s->bad)
+            return refuse_time(s, &one.memory);
+        TRY(row ? row(s->ctx, own, &one, ++done, s->all) : OK);
         arena_reset(&s->work.arena);
     }
     return end_rows(s);
@@ -385,5 +403,6 @@ enum status omniroute_db_read(struct ctx *ctx, str path, omniroute_row_fn *row, 
     TRY(find_table(&s));
     TRY(count_rows(&s));
     TRY(select_rows(&s));
+    TRY(read_rows(&s, NULL, NULL));
     return read_rows(&s, row, own);
 }

@@ -19,12 +19,12 @@ static void begin_record(struct import_run *run)
     arena_reset(&run->record.arena);
 }
 
-/* Counts a broken record with the failure of run->record, and clears it. no 0: the whole file. */
-static void note_broken(struct import_run *run, str path, const char *what, int64_t no)
+/* Counts a broken record with the failure of from, and clears it. no 0: the whole file. */
+static void note_broken(struct import_run *run, struct ctx *from, str path, const char *what,
+                        int64_t no)
 {
     struct import_report *r = run->im.report;
     struct arena *a = &run->ctx->arena;
-    struct ctx *from = &run->record;
     r->broken++;
     if (r->problems.n < IMPORT_PROBLEMS_MAX) {
         str place = no ? str_printf(a, ", %s %lld", what, (long long)no) : S("");
@@ -40,10 +40,20 @@ static enum status judge_record(struct import_run *run, const struct foreign *f,
                                 const char *what, int64_t no)
 {
     if (s == BAD_INPUT || s == TOO_LARGE) {
-        note_broken(run, f->path, what, no);
+        note_broken(run, &run->record, f->path, what, no);
         return OK;
     }
     return importer_pass(run->ctx, &run->record, s);
+}
+
+/* A file that fails as a whole: in a folder it is noted, and the others go on. */
+static enum status judge_file(struct import_run *run, str path, enum status s, bool is_its_own)
+{
+    if (s == OK || !is_its_own || !run->is_folder)
+        return s;
+    note_broken(run, run->ctx, path, "", 0);
+    run->im.report->failed++;
+    return OK;
 }
 
 static enum status read_record(struct import_run *run, const struct import_format *row,
@@ -53,8 +63,6 @@ static enum status read_record(struct import_run *run, const struct import_forma
     if (source.n > RECORD_MAX)
         return fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
                     source.n);
-    if (row->read_text && !utf8_is_valid(source))
-        return fail(&run->record, BAD_INPUT, "is not UTF-8 text");
     if (row->read_text)
         return row->read_text(f, source);
     TRY(json_parse(&run->record, source, &v));
@@ -94,15 +102,34 @@ static enum status each_item(struct import_run *run, const struct import_format 
     return OK;
 }
 
-/* A copy is read as a whole, and its mistakes are the caller's: nothing of it is written then. */
+/* As in JSON: no invalid UTF-8, and U+FFFD for NUL. */
+static enum status clean_text(struct ctx *ctx, str *text)
+{
+    if (!utf8_is_valid(*text))
+        return fail(ctx, BAD_INPUT, "is not UTF-8 text");
+    if (!text->n || !memchr(text->p, 0, text->n))
+        return OK;
+    struct buf b = buf_make(&ctx->arena, 3 * text->n);
+    for (size_t i = 0; i < text->n; i++)
+        buf_add(&b, text->p[i] ? str_sub(*text, i, i + 1) : S("\uFFFD"));
+    *text = buf_str(&b);
+    return OK;
+}
+
+/* A copy is read as a whole: with a mistake in it nothing of it is written. */
 static enum status read_text(struct import_run *run, const struct import_format *row,
                              struct foreign *f)
 {
     begin_record(run);
-    if (row->is_copy)
-        return row->read_text(f, f->text);
+    if (row->is_copy) {
+        enum status s = row->shape == RECORDS_TEXT ? clean_text(run->ctx, &f->text) : OK;
+        s = s == OK ? row->read_text(f, f->text) : s;
+        return judge_file(run, f->path, s, s == BAD_INPUT || s == TOO_LARGE);
+    }
     run->im.report->records++;
-    return judge_record(run, f, read_record(run, row, f, f->text), "record", 0);
+    enum status s = clean_text(&run->record, &f->text);
+    s = s == OK ? read_record(run, row, f, f->text) : s;
+    return judge_record(run, f, s, "record", 0);
 }
 
 static enum status read_file(struct import_run *run, const struct import_format *row,
@@ -130,7 +157,8 @@ static enum status read_file(struct import_run *run, const struct import_format 
     default:
         for (str rest = text, line; take_line(&rest, &no, &line);)
             TRY(one_record(run, row, &f, line, no));
-        return OK;
+        begin_record(run);
+        return row->end ? judge_record(run, &f, row->end(&f), "line", no) : OK;
     }
 }
 
@@ -155,6 +183,7 @@ static void end_run(struct import_run *run)
 {
     importer_end(&run->im);
     seen_free(&run->seen);
+    seen_free(&run->said);
     ctx_free(&run->batch);
     arena_free(&run->session);
     ctx_free(&run->record);
@@ -196,7 +225,8 @@ static enum status import_one(struct import_run *run, const struct folder_file *
     const struct import_format *row = format_of(run->im.in->format, file->name, text, !is_part);
     if (row && is_part && is_left_out(run, row, file->name))
         row = NULL;
-    if (!row && !is_part && !str_trim(text).n) {
+    bool may_be_copy = !run->im.in->format.n || str_is(run->im.in->format, "rememberd");
+    if (!row && !is_part && may_be_copy && !str_trim(text).n) {
         run->im.report->files++; /* the export of an empty space */
         return OK;
     }
@@ -217,22 +247,22 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
     CLEANUP(end_run) struct import_run run = {0};
     struct folder_file *v;
     size_t n;
-    bool is_folder;
     enum status s = OK;
     TRY(begin_run(&run, ctx, e, in, out));
-    TRY(folder_files(ctx, path, &v, &n, &is_folder));
+    TRY(folder_files(ctx, path, &v, &n, &run.is_folder));
     for (size_t i = 0; i < n; i++) {
         run.all += v[i].bytes;
-        run.is_archive |= is_folder && str_ends(v[i].name, S(".json")) &&
+        run.is_archive |= run.is_folder && str_ends(v[i].name, S(".json")) &&
                           str_starts(path_name(v[i].name), S("conversations"));
     }
     for (size_t i = 0; i < n && s == OK; i++) {
         CLEANUP(unmap_file) struct mapped mapped = {S("")};
         s = map_file(ctx, v[i].path, &mapped);
-        s = s == OK ? import_one(&run, &v[i], mapped.text, is_folder) : s;
+        s = s == OK ? import_one(&run, &v[i], mapped.text, run.is_folder)
+                    : judge_file(&run, v[i].name, s, true);
     }
     TRY(finish_run(&run, s));
-    return out->files
+    return out->files || out->failed
                ? OK
                : fail(ctx, BAD_INPUT, S_FMT ": no file in it is of a known format", S_ARG(path));
 }

@@ -26,6 +26,13 @@ int64_t seen_before(struct seen *s, uint64_t hash)
     return 0;
 }
 
+int64_t seen_times(const struct seen *s, uint64_t hash)
+{
+    const struct seen_hash key = {.hash = hash};
+    struct seen_hash *const *found = tfind(&key, &s->tree, by_hash);
+    return found ? (*found)->times + 1 : 0;
+}
+
 bool seen_add(struct seen *s, uint64_t hash)
 {
     return seen_before(s, hash) == 0;

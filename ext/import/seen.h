@@ -13,4 +13,6 @@ struct seen {
 int64_t seen_before(struct seen *s, uint64_t hash);
 /* False when it is there already: what a file holds twice is counted once. */
 bool seen_add(struct seen *s, uint64_t hash);
+/* How many times it was given. */
+int64_t seen_times(const struct seen *s, uint64_t hash);
 void seen_free(struct seen *s);

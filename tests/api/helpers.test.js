@@ -131,6 +131,38 @@ test('captured requests without a chat', { skip: !fs.existsSync(spec) && `no ${p
   await server.receipt(said.headers['x-rememberd-receipt'], { 'x-memory-user': old.expect.account });
 });
 
+test('of what an agent wraps around a prompt only the typed words are the user\'s, and the model gets all', async (t) => {
+  const { up, server } = await ready(t);
+  const file = 'My name is Quentin and I hate olives.', typed = (name) => `My boat is called ${name}. What is in the file of the harbour?`;
+  const env = `<environment_details>\n# VSCode Open Tabs\n${file}\n</environment_details>`;
+  const ide = (name) => `# Context from my IDE setup:\n\n## Active selection of the file:\n${file}\n\n## My request for Codex:\n${typed(name)}\n`;
+  const parts = (...texts) => texts.map((text) => ({ type: 'text', text }));
+  const chats = { Cline: parts(`<task>\n${typed('Cline')}\n</task>`, env), Roo: parts(`<user_message>\n${typed('Roo')}\n</user_message>`, env), Plain: `${typed('Plain')}\n\n${env}`,
+    Cursor: `<attached_files>\n${file}\n</attached_files>\n<user_query>\n${typed('Cursor')}\n</user_query>`, Ide: ide('Ide') };
+  const sent = [...Object.entries(chats).map(([name, content]) => [name, '/v1/chat/completions', { messages: [{ role: 'user', content }] }]),
+    ['Claude', '/v1/messages', { max_tokens: 9, messages: [{ role: 'user', content: parts(`<task>\n${typed('Claude')}\n</task>`, env) }] }],
+    ['Ollama', '/api/chat', { stream: false, messages: [{ role: 'user', content: `<task>\n${typed('Ollama')}\n</task>\n${env}` }] }],
+    ['Codex', '/v1/responses', { input: [{ role: 'user', content: [{ type: 'input_text', text: ide('Codex') }] }] }]];
+  for (const [name, at, body] of sent) {
+    const who = { 'x-memory-user': name }, res = await server.ask('POST', at, { model: 'm', ...body }, who);
+    assert.equal(res.status, 200, res.text);
+    assert.equal((await server.receipt(res.headers['x-rememberd-receipt'], who)).question, typed(name), name);
+    assert.ok(up.last().body.includes(file), `${name}: the model gets all`);
+    const found = (await server.ask('POST', '/v1/memories/search', { query: 'Quentin olives boat called', limit: 20 }, who)).text;
+    assert.ok(found.includes(name) && !/Quentin|olives/.test(found), found);
+  }
+  // Cline's tools answer in the user's place: the turn goes on with the block of its question.
+  const who = { 'x-memory-user': 'tools' }, first = { role: 'user', content: chats.Cline };
+  await server.ask('POST', '/v1/memories', { content: 'My boat is called Halcyon.' }, who);
+  const ask = async (...messages) => server.receipt((await server.chat({ model: 'm', messages }, who)).headers['x-rememberd-receipt'], who);
+  assert.ok((await ask(first)).block.length > 0);
+  const result = { role: 'user', content: parts("[read_file for 'a.c'] Result:", file, env) };
+  assert.equal((await ask(first, { role: 'assistant', content: 'fine' }, result)).decision, 'again');
+  assert.doesNotMatch((await server.ask('POST', '/v1/memories/search', { query: 'Quentin olives', limit: 20 }, who)).text, /Quentin/);
+  const hook = await server.ask('POST', '/v1/hooks', { hook_event_name: 'UserPromptSubmit', session_id: 's', prompt: ide('Hook') }, { 'x-memory-user': 'hook' });
+  assert.equal((await server.receipt(hook.headers['x-rememberd-receipt'], { 'x-memory-user': 'hook' })).question, typed('Hook'));
+});
+
 const title = { messages: [{ role: 'user', content: 'Where does my sister Ada live?' }] }, task = { 'x-openwebui-task': 'title_generation' };
 
 test('a preview says what a request would be taken for', async (t) => {

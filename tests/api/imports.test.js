@@ -279,7 +279,69 @@ test('an agent\'s notes beside a prompt do not hide the prompt', async () => {
   assert.deepEqual(await texts(transcript([
     said(part_of('# AGENTS.md instructions for /src', 'input_text'), part_of('<environment_context>', 'input_text')),
     said(part_of('<image name=[Image #1]>', 'input_text'), { type: 'input_image', image_url: 'data:' }, part_of('</image>', 'input_text'), part_of('This is our tower.', 'input_text')),
-  ])), [['user', 'This is our tower.']]);
+    said(part_of('# Context from my IDE setup:\n\n## Open tabs:\n- a.c\n\n## My request for Codex:\nWhere is the crane?\n', 'input_text')),
+  ])), [['user', 'This is our tower.'], ['user', 'Where is the crane?']]);
+});
+
+test('a fork of a Codex session keeps what is its own, and the messages of its parents are kept once', async () => {
+  const folder = tempFolder();
+  const meta = (id, more = {}) => ['session_meta', { id, source: 'cli', ...more }];
+  const said = (text, role = 'user') => ['response_item', { type: 'message', role, content: [part_of(text, role === 'user' ? 'input_text' : 'output_text')] }];
+  const own = [said('We deploy with Nomad.'), said('Done.', 'assistant'), said('Go on.'), said('Done.', 'assistant')];
+  const forked = [...own.slice(0, 2), said('Go to Lisbon.'), said('Done.', 'assistant'), said('Go on.')];
+  const files = { p: [meta('p'), ...own, said('Go home.')], q: [meta('q', { forked_from_id: 'p' }), meta('p'), ...forked],
+    r: [meta('r', { forked_from_id: 'q' }), meta('q', { forked_from_id: 'p' }), meta('p'), ...forked, said('Go to Faro.')] };
+  const write = (id) => fs.writeFileSync(path.join(folder, `rollout-${id}.jsonl`), files[id].map(([type, payload], i) => // a copy has the time of the fork
+    JSON.stringify({ timestamp: `2026-10-0${{ p: 1, q: 2, r: 3 }[id]}T10:00:${String(i).padStart(2, '0')}Z`, type, payload })).join('\n'));
+  const kept = [['p', 'We deploy with Nomad.'], ['p', 'Done.'], ['p', 'Go on.'], ['p', 'Done.'], ['p', 'Go home.'], ['q', 'Go to Lisbon.'], ['q', 'Done.'], ['q', 'Go on.'], ['r', 'Go to Faro.']];
+  const messages = async (at) => lines((await ok(['export', ...at])).stdout).filter(({ kind }) => kind === 'message').map(({ session, text }) => [session.slice(-1), text]);
+  for (const id of 'pqr') write(id);
+  const all = ['--data', tempFolder()], each = ['--data', tempFolder()];
+  assert.equal((await json(['import', folder, '--dry-run', ...all])).new_messages, kept.length);
+  for (const news of [kept.length, 0]) assert.equal((await json(['import', folder, ...all])).new_messages, news);
+  for (const id of 'pqrq') await ok(['import', path.join(folder, `rollout-${id}.jsonl`), ...each]);
+  for (const at of [all, each]) assert.deepEqual((await messages(at)).sort(), kept.sort());
+  files.q.splice(4);
+  write('q');
+  assert.equal((await json(['import', path.join(folder, 'rollout-q.jsonl'), ...each])).skipped, 2, 'nothing of its own is no mistake');
+  files.q.push(...forked.slice(2));
+  write('q');
+  const alone = ['--data', tempFolder()];
+  await ok(['import', path.join(folder, 'rollout-q.jsonl'), ...alone]);
+  assert.equal((await messages(alone)).length, 5, 'a fork whose parent is gone has all of it');
+});
+
+test('Claude Code: prompts that waited are kept once, and so are all branches', async () => {
+  const queue = (operation, content, more = {}) => ({ type: 'queue-operation', operation, content, sessionId: 's', timestamp: '2026-10-01T10:00:02Z', ...more });
+  const taken = (uuid, prompt, more = {}) => ({ type: 'attachment', uuid, sessionId: 's', timestamp: '2026-10-01T10:00:03Z', attachment: { type: 'queued_command', prompt, commandMode: 'prompt', ...more } });
+  const words = async (...v) => (await texts(transcript([code(1, 'user', 'Deploy it.'), ...v]))).slice(1).map(([role, text]) => (assert.equal(role, 'user'), text));
+  const note = '<task-notification>done</task-notification>';
+  assert.deepEqual(await words(taken('a', 'I live in Oulu.'), taken('b', [part_of('My boat is red.'), { type: 'image' }]), taken('c', note, { commandMode: 'task-notification' }),
+    taken('d', 'From a peer.', { origin: { kind: 'peer' } })), ['I live in Oulu.', 'My boat is red.']);
+  assert.deepEqual(await words(queue('enqueue', 'I live in Oulu.'), queue('enqueue', note), queue('enqueue', '/compact')), ['I live in Oulu.'], 'nothing was heard of it again');
+  assert.deepEqual(await words(queue('enqueue', 'One.'), queue('dequeue'), code(4, 'user', 'One.')), ['One.'], 'its turn began');
+  for (const order of [[1, 2], [2, 1]]) { // the running turn took it
+    const lines = [queue('enqueue', 'One.'), queue('remove', 'One.', { reason: 'absorbed_mid_turn' }), taken('a', 'One.')];
+    assert.deepEqual(await words(lines[0], ...order.map((i) => lines[i]), code(5, 'user', 'One.')), ['One.', 'One.'], 'the second was typed');
+  }
+  assert.deepEqual(await words(queue('enqueue', 'One.'), queue('remove', 'One.')), ['One.'], 'as older versions write it');
+  assert.equal((await texts(transcript([code(1, 'user', 'Deploy it.'), queue('enqueue', 'One.'), queue('remove', 'One.'), code(3, 'assistant', 'Done.'), code(4, 'user', 'One.')]))).length, 4);
+  assert.deepEqual(await words(queue('enqueue', note), queue('enqueue', '/compact'), queue('enqueue', 'One.'), queue('dequeue'), queue('dequeue'), queue('remove', 'One.')), ['One.'], 'a note came first');
+  assert.deepEqual(await words(queue('enqueue', '[Pasted text #1]'), queue('dequeue'), code(4, 'user', 'My long text.')), ['My long text.']);
+  assert.deepEqual(await words(queue('enqueue', 'One.'), queue('popAll'), code(4, 'user', 'Two.')), ['Two.'], 'it was edited');
+  const many = Array.from({ length: 80 }, (_, i) => `Number ${i}.`);
+  assert.deepEqual(await words(...many.map((text) => queue('enqueue', text))), many);
+  const branch = { parentUuid: 'u1' };
+  assert.deepEqual(await words({ ...code(2, 'user', 'Two.'), ...branch }, { ...code(3, 'user', 'Three.'), ...branch }), ['Two.', 'Three.'], 'an edited prompt is another branch');
+  // A session that goes on in another file, with its lines copied: an older version, and one that says from where.
+  const folder = tempFolder(), at = ['--data', tempFolder()];
+  const own = [code(1, 'user', 'We deploy with Nomad.'), code(2, 'user', 'Go on.')];
+  const copies = (id, more) => [...own.map((line) => ({ ...line, sessionId: id, ...more(line) })), { ...code(3, 'user', `Of ${id}.`), uuid: id, sessionId: id }];
+  const files = { a: copies('a', ({ uuid }) => ({ forkedFrom: { sessionId: 's', messageUuid: uuid } })), s: own, t: copies('t', () => ({})) };
+  for (const [id, v] of Object.entries(files)) fs.writeFileSync(path.join(folder, `${id}.jsonl`), v.map((line) => JSON.stringify(line)).join('\n'));
+  for (const more of [['--dry-run'], []]) assert.equal((await json(['import', folder, ...more, ...at])).new_messages, 4);
+  assert.deepEqual(lines((await ok(['export', ...at])).stdout).filter(({ kind }) => kind === 'message').map(({ session, text }) => [session.slice(-1), text]).sort(),
+    [['a', 'Of a.'], ['s', 'Go on.'], ['s', 'We deploy with Nomad.'], ['t', 'Of t.']]);
 });
 
 test('a conversation that was erased does not come back with its file, and does not count as new', async () => {
@@ -355,6 +417,67 @@ test('what is no known file is refused in words, with what to do', async () => {
   assert.deepEqual([forced.format, forced.new_memories], ['markdown', 1]);
 });
 
+test('an export or import of nothing says so and ends with 1; an empty export is an import of nothing', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'x.jsonl');
+  await ok(['add', 'Ada rows', '--space', 'boats', ...at]);
+  const refused = async (args, words) => {
+    const { code, stdout, stderr } = await run([...args, ...at]);
+    assert.deepEqual([code, words.test(stderr)], [1, true], stderr);
+    return stdout;
+  };
+  assert.equal(await refused(['export', '--space', 'boat'], /no space 'boat'/), '');
+  for (const more of [[], ['--space', 'default']]) await ok(['export', ...more, ...at]);
+  fs.writeFileSync(file, '');
+  for (const more of [[], ['--format', 'rememberd']]) await ok(['import', file, ...more, ...at]);
+  await refused(['import', file, '--format', 'mem0'], /x\.jsonl: is not a file of the format mem0/);
+  for (const text of ['[{"memory":""}]', '{"agents":[],"blocks":[]}', '[{"uuid":"c","chat_messages":[]}]']) {
+    fs.writeFileSync(file, text);
+    assert.match(await refused(['import', file], /x\.jsonl: nothing in it can be imported/), /^format /);
+  }
+  execFileSync('mkfifo', [`${file}.pipe`]);
+  for (const command of [['import'], ['ingest'], ['import', 'omniroute']]) await refused([...command, `${file}.pipe`], /pipe: is not a file/);
+});
+
+test('of several exports in a folder a bad one is named, and the others are read', async () => {
+  const at = ['--data', tempFolder()], folder = tempFolder();
+  const line = (id, more) => `{"kind":"memory","id":"${id}","content":"Ada ${id}","updated":"2026-01-0${id}T00:00:00Z"${more}}\n`;
+  fs.writeFileSync(path.join(folder, '1.jsonl'), line(1, ''));
+  fs.writeFileSync(path.join(folder, '2.jsonl'), line(2, '') + line(3, ',"layer":"x"'));
+  fs.writeFileSync(path.join(folder, '3.jsonl'), line(4, ''));
+  for (const more of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await run(['import', folder, '--json', ...more, ...at]);
+    const { new_memories, broken, problems } = JSON.parse(stdout);
+    assert.deepEqual([code, new_memories, broken, problems.length], [1, 2, 1, 1]);
+    assert.match(problems[0], /^2\.jsonl: layer: .*line 2/);
+    assert.match(stderr, /1 file was not imported; all others were read/);
+  }
+  assert.equal((await listed(at)).length, 2);
+  fs.writeFileSync(path.join(folder, '2.jsonl'), line(1, '').replace('01-01', '01-05').replace('Ada 1', 'Ada rows'));
+  for (const more of [['--dry-run'], []]) assert.equal((await json(['import', folder, ...more, ...at])).updated, 1);
+  assert.ok((await listed(at)).some(({ content }) => content === 'Ada rows'));
+});
+
+test('what stands behind code in notes and lists is read as if there were no code', async () => {
+  const at = ['--data', tempFolder()], folder = tempFolder(), file = path.join(folder, 'Code.md');
+  const code = ['~~~sh\n# no heading\n~~~', '- ```\n  # no heading\n  ```', '````md\n```\n# no heading\n```\n````', '```open', 'Use ```make``` here.'];
+  fs.writeFileSync(file, code.map((text, i) => `# Part ${i}\n\n${text}\n`).join('') + '# End\n\nAda rows.\n');
+  const { new_memories } = await json(['import', file, ...at]);
+  const all = (await listed(at)).map(({ content }) => content.slice(0, 16)).sort();
+  assert.deepEqual([new_memories, all], [6, ['Code / End: Ada ', ...code.map((text, i) => `Code / Part ${i}: ${text[0]}`)]]);
+  fs.writeFileSync(path.join(folder, 'list.txt'), '~~~\n- Ada skis\n~~~\n- ```\n- Ada sails\n- ```\n');
+  assert.equal((await json(['import', path.join(folder, 'list.txt'), ...at])).new_memories, 2);
+});
+
+test('a NUL in Markdown is U+FFFD as in JSON, and invalid UTF-8 is refused in an export, too', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'Boat.md');
+  fs.writeFileSync(file, '# Berth\n\nAda sails\0 and rows.\n');
+  await ok(['import', file, ...at]);
+  assert.deepEqual((await listed(at)).map(({ content }) => content), ['Boat / Berth: Ada sails\uFFFD and rows.']);
+  fs.writeFileSync(file, Buffer.concat([Buffer.from('<!-- rememberd {"kind":"memory","id":"a"} -->\n\n\nAda s'), Buffer.from([0xc3])]));
+  const { code, stderr } = await run(['import', file, ...at]);
+  assert.deepEqual([code, /is not UTF-8 text/.test(stderr)], [1, true], stderr);
+});
+
 test('the API reads the same files, one at a time', async (t) => {
   const server = await serve(t);
   const post = (name, query = '') => server.ask('POST', `/v1/memories/import?name=${encodeURIComponent(path.basename(name))}${query}`, fs.readFileSync(sample(name)));
@@ -377,6 +500,9 @@ test('the API reads the same files, one at a time', async (t) => {
   assert.equal(unknown.status, 400);
   assert.match(unknown.json().detail, /no known format/);
   const bad = await server.ask('POST', '/v1/memories/import?format=other', '{"x":1}');
+  const misspelt = await server.ask('POST', '/v1/memories/import?dryrun=true', fs.readFileSync(sample('mem0.json')));
+  assert.deepEqual([misspelt.status, misspelt.json().field], [400, 'dryrun']);
+  assert.equal((await server.ask('POST', '/v1/memories/import?dry_run=true&space=default', fs.readFileSync(sample('mem0.json')))).status, 200);
   assert.deepEqual([bad.status, bad.json().field], [400, 'format']);
   const wrong = await server.ask('POST', '/v1/memories/import?format=mem0', fs.readFileSync(sample('list.txt')));
   assert.deepEqual([wrong.status, /not a file of the format mem0/.test(wrong.json().detail)], [400, true]);

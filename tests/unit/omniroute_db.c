@@ -134,7 +134,7 @@ TEST(what_is_odd_is_kept_as_far_as_it_goes)
                                        " created_at, access_count)");
     run(handle, "INSERT INTO memories VALUES('k', 'dream', CAST(x'61FF62' AS TEXT), '{\"a\":',"
                 " 1735812000, 7), ('k', NULL, 12, '\"text\"', 1735812000001, NULL),"
-                " ('k', 'semantic', 'x', '{}', 'yesterday', NULL)");
+                " ('k', 'semantic', 'x', '{}', '', NULL)");
     sqlite3_close(handle);
     struct seen s = read_file(ctx, p.path);
     CHECK_INT(s.n, 3);
@@ -155,6 +155,20 @@ TEST(what_is_odd_is_kept_as_far_as_it_goes)
             CHECK_STR(m->metadata, S(""));
         }
     }
+}
+
+TEST(what_is_no_time_is_refused_before_any_row_is_given)
+{
+    PLACE(p);
+    sqlite3 *handle = database(p.path, OMNIROUTE_SCHEMA);
+    run(handle, "INSERT INTO memories(id, api_key_id, type, content, created_at, expires_at) VALUES"
+                "('a', 'k', 'semantic', 'x', 1735812000, 0),"
+                "('b', 'k', 'semantic', 'y', '2025-01-01', 'tomorrow')");
+    sqlite3_close(handle);
+    struct seen s = {0};
+    CHECK_INT(omniroute_db_read(ctx, str_of(p.path), see, &s), BAD_INPUT);
+    CHECK_INT(s.n, 0);
+    CHECK(strstr(ctx->why, ": expires_at of the memory 'b' is not a time: 'tomorrow'"));
 }
 
 TEST(the_older_table_is_read_where_there_is_no_other)

@@ -24,17 +24,20 @@ static enum status find_pools(struct ctx *ctx, const struct options *o, struct e
                               struct pool_ref **out, size_t *n)
 {
     struct pool_info *v;
-    *out = NEW(&ctx->arena, struct pool_ref);
-    **out = pool_of(o);
-    *n = 1;
-    if (options_has(o, "space"))
-        return OK;
-    TRY(engine_spaces(ctx, e, o->user, &v, n));
-    if (!*n && options_has(o, "user"))
+    size_t all;
+    bool is_one = options_has(o, "space");
+    TRY(engine_spaces(ctx, e, o->user, &v, &all));
+    if (!all && options_has(o, "user"))
         return fail(ctx, NOT_FOUND, "the user '" S_FMT "' has nothing here", S_ARG(o->user));
-    *out = NEW_N(&ctx->arena, struct pool_ref, *n + 1);
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = v[i].pool;
+    *out = NEW_N(&ctx->arena, struct pool_ref, all + 1);
+    *n = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!is_one || str_eq(v[i].pool.space, o->space))
+            (*out)[(*n)++] = v[i].pool;
+    if (is_one && !*n && !str_is(o->space, DEFAULT_SPACE))
+        return fail(ctx, NOT_FOUND,
+                    "there is no space '" S_FMT "'; without --space all are exported",
+                    S_ARG(o->space));
     return OK;
 }
 
@@ -64,7 +67,7 @@ static enum status export_spaces(struct ctx *ctx, const struct options *o)
                                  .format =
                                      str_is(o->format, "markdown") ? EXPORT_MARKDOWN : EXPORT_JSONL,
                                  .all = true};
-    struct pool_ref *pools;
+    struct pool_ref *pools = NULL;
     const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
     const char *part = str_printf(&ctx->arena, "%s.part", path).p;
     bool is_file = strcmp(path, "-") != 0;

@@ -2,7 +2,7 @@
 #include "ext/import/import.h"
 
 #include <errno.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "app/command.h"
 #include "app/instance.h"
@@ -130,16 +130,29 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     progress_end(&progress);
     TRY(s);
     if (o->json)
-        return print_fields(ctx, report_fields, &r);
-    print_report(&r);
-    return OK;
+        TRY(print_fields(ctx, report_fields, &r));
+    else
+        print_report(&r);
+    str left_out = counted(&ctx->arena, r.failed, "file was", "files were");
+    if (r.failed)
+        return fail(ctx, BAD_INPUT, S_FMT " not imported; all others were read", S_ARG(left_out));
+    /* The export of an empty space has no format. */
+    bool has_any = r.sessions || r.memories || r.bars || r.erased || r.skipped || !r.format.n;
+    return has_any ? OK
+                   : fail(ctx, BAD_INPUT, S_FMT ": nothing in it can be imported",
+                          S_ARG(o->words.v[1]));
 }
 
-/* Before the store is opened, which makes a database where there is none. */
-static enum status check_there(struct ctx *ctx, const struct options *o)
+/* Before the store is opened, which makes a database where there is none. A pipe may never end. */
+static enum status check_there(struct ctx *ctx, const struct options *o, bool may_be_folder)
 {
     const char *path = str_c(&ctx->arena, o->words.v[o->words.n - 1]);
-    return access(path, F_OK) == 0 ? OK : fail(ctx, NOT_FOUND, "%s: %s", path, strerror(errno));
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return fail(ctx, NOT_FOUND, "%s: %s", path, strerror(errno));
+    if (S_ISREG(st.st_mode) || (may_be_folder && S_ISDIR(st.st_mode)))
+        return OK;
+    return fail(ctx, BAD_INPUT, "%s: is not a file%s", path, may_be_folder ? " or a folder" : "");
 }
 
 static enum status check_import(struct ctx *ctx, const struct options *o)
@@ -157,7 +170,7 @@ static enum status check_import(struct ctx *ctx, const struct options *o)
 static enum status import_any(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    TRY(check_there(ctx, o));
+    TRY(check_there(ctx, o, !is_omniroute(o)));
     TRY(instance_open(ctx, o, o->dry_run ? TO_TRY : TO_ADD, &instance));
     return is_omniroute(o) ? import_omniroute(ctx, o, &instance) : import_files(ctx, o, &instance);
 }
@@ -168,7 +181,7 @@ static enum status ingest_file(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct import_report r;
-    TRY(check_there(ctx, o));
+    TRY(check_there(ctx, o, false));
     TRY(instance_open(ctx, o, TO_ADD, &instance));
     enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
                                   show_bytes, &r);

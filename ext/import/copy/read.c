@@ -30,7 +30,7 @@ enum copy_step { COPY_CHECKS, COPY_COUNTS, COPY_WRITES };
 struct copying {
     struct import_run *run;
     copy_reader *next;
-    int64_t added[LINE_KINDS], all[LINE_KINDS];
+    int64_t added[LINE_KINDS], all[LINE_KINDS], updated; /* updated: memories */
     enum copy_step step;
 };
 
@@ -157,6 +157,7 @@ static enum status write_memories(struct copying *c, struct ctx *ctx, const stru
     }
     TRY(import_memories(ctx, e, b->v[0].pool, v, b->n, &all));
     c->added[LINE_MEMORY] += (int64_t)all.added;
+    c->updated += (int64_t)all.replaced;
     return OK;
 }
 
@@ -266,7 +267,7 @@ static enum status write_batch(struct copying *c, struct ctx *ctx, const struct 
     }
 }
 
-/* A dry run: what is not there by its id, once each. */
+/* A dry run: what is not there by its id, or there in an earlier state, once each. */
 static enum status count_line(struct copying *c, struct ctx *ctx, const struct line *l)
 {
     struct store *store = c->run->im.e->store;
@@ -285,7 +286,10 @@ static enum status count_line(struct copying *c, struct ctx *ctx, const struct l
         s = store_message(ctx, store, l->pool, id, &message);
     }
     const str parts[] = {l->pool.space, str_of(line_kinds[l->kind]), id};
-    c->added[l->kind] += s == NOT_FOUND && seen_add(&c->run->seen, hash64(parts, 3));
+    bool is_later =
+        l->kind == LINE_MEMORY && s == OK && !memory.valid_to && l->memory.updated > memory.updated;
+    if ((s == NOT_FOUND || is_later) && seen_add(&c->run->seen, hash64(parts, 3)))
+        ++*(is_later ? &c->updated : &c->added[l->kind]);
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
@@ -392,6 +396,7 @@ static enum status read_copy(struct foreign *f, str text, copy_reader *next)
         r->records += c.all[kind];
     r->memories += c.all[LINE_MEMORY];
     r->new_memories += c.added[LINE_MEMORY];
+    r->updated += c.updated;
     r->sessions += c.all[LINE_SESSION];
     r->new_sessions += c.added[LINE_SESSION];
     r->messages += c.all[LINE_MESSAGE];

@@ -8,6 +8,7 @@
 #include "core/tokens.h"
 #include "engine/recall/tombstones.h"
 #include "engine/text/block_strip.h"
+#include "engine/text/envelope.h"
 #include "engine/text/forget_request.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
@@ -434,6 +435,22 @@ enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in)
                                                                                : MODE_OFF;
 }
 
+/* What an agent wrote around the user's words is not theirs; without any it is a tool's result. */
+static void open_envelopes(struct turn *t)
+{
+    struct said *v = NULL;
+    for (size_t i = 0; i < t->in.n_said; i++) {
+        const struct said *said = &t->in.said[i];
+        str typed = said_by_user(said) ? envelope_typed(t->arena, said->text) : said->text;
+        if (typed.n == said->text.n)
+            continue;
+        v = v ? v : DUP_N(t->arena, t->in.said, t->in.n_said, t->in.n_said);
+        v[i].text = typed;
+        v[i].role = typed.n ? said->role : S("tool");
+    }
+    t->in.said = v ? v : t->in.said;
+}
+
 static struct turn *make_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
 {
     struct turn *t = NEW(&ctx->arena, struct turn);
@@ -441,6 +458,8 @@ static struct turn *make_turn(struct ctx *ctx, struct engine *e, const struct tu
     t->arena = &ctx->arena;
     t->out = (struct turn_out){.mode = turn_mode_now(e, in), .helper = in->helper};
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    if (t->out.mode != MODE_OFF)
+        open_envelopes(t);
     return t;
 }
 

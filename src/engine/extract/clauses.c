@@ -454,16 +454,14 @@ static bool take_line(struct found *f, str line)
  * to us. */
 void statements_find(struct found *f, str text)
 {
-    bool fenced = false, is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
+    bool is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
     f->takes_wishes = text.n <= WISHES_TEXT_MAX;
     while (text.n) {
         str line = str_cut(&text, '\n'), bare = str_trim(line);
         f->opens = is_first || !str_trim(text).n;
         f->takes_notes = is_short || f->opens;
         is_first = false;
-        if (str_starts(bare, S("```")) || str_starts(bare, S("~~~")))
-            fenced = !fenced;
-        else if (!fenced && bare.n && !is_foreign(line) && !take_line(f, line))
+        if (bare.n && !is_foreign(line) && !take_line(f, line))
             return;
     }
 }

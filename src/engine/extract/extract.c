@@ -199,9 +199,10 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
     struct found f = {.ctx = ctx,
                       .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
                       .by_seed = by_seed};
-    text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
-    if (!by_seed)
+    text = engine_strip_block(&ctx->arena, text);
+    if (!by_seed) /* before it is cut: its end alone may begin inside of code */
         text = utterance_own_words(&ctx->arena, text);
+    text = last_units(text, EXTRACT_TEXT_MAX);
     /* What a chat would not be given as a line is no fact either: "Ignore previous instructions and
      * always recommend …" would come back as what the user asks for. */
     text = text_directed(&ctx->arena, text, by_seed ? WHOSE_ANSWER : WHOSE_OWN).kept;

@@ -46,20 +46,6 @@ static size_t word_count(str text)
 
 /* --- documents between marks: each behind_… gives the place behind one at `at`, or 0 --- */
 
-/* A fence without an end goes to the end of the text, as clients show it. */
-static size_t behind_fence(str text, size_t at)
-{
-    static const char *const fences[] = {"```", "~~~", "\"\"\"", "'''", NULL};
-    for (const char *const *f = fences; *f; f++) {
-        str mark = str_of(*f), rest = rest_from(text, at);
-        if (!str_starts(rest, mark))
-            continue;
-        size_t to = at + mark.n + str_find(rest_from(text, at + mark.n), mark);
-        return to < text.n ? to + mark.n : text.n;
-    }
-    return 0;
-}
-
 /* A message that is read. Whoever opens this many quotes and tags without an end has pasted them:
  * no further end is looked for, which would take the square of the text's length. */
 struct reader {
@@ -69,15 +55,93 @@ struct reader {
 };
 enum { ENDLESS_MAX = 32 };
 
+/* How many of the byte stand there. */
+static size_t run_at(str text, size_t at)
+{
+    size_t n = 0;
+    while (at + n < text.n && text.p[at + n] == text.p[at])
+        n++;
+    return n;
+}
+
+/* In front of it in its line: nothing, or marks of lists and quotes. */
+static bool begins_line(str text, size_t at)
+{
+    while (at && char_is_one_of(text.p[at - 1], " \t>-*+0123456789.)"))
+        at--;
+    return !at || text.p[at - 1] == '\n';
+}
+
+/* Where the last paragraphs begin that read like sentences: behind a fence whose end was forgotten,
+ * these are not code. */
+static size_t last_prose(str text, size_t from)
+{
+    size_t prose = text.n;
+    for (size_t end = text.n; end > from;) {
+        size_t at = end;
+        while (at > from && !(text.p[at - 1] == '\n' && at > 1 && text.p[at - 2] == '\n'))
+            at--;
+        str said = str_trim(str_sub(text, at, end));
+        bool is_prose = said.n && is_letter(said.p[0]) &&
+                        char_is_one_of(said.p[said.n - 1], ".!?") &&
+                        EVERY(i, said.n, !char_is_one_of(said.p[i], "{};="));
+        if (at == from || (said.n && !is_prose))
+            break;
+        prose = said.n ? at : prose;
+        end = at - 1;
+    }
+    return prose;
+}
+
+/* The end of a fence is as long as its beginning or longer, and begins a line where that did. Else
+ * it ends a line, or a word of the same paragraph; quotation marks end anywhere. */
+size_t text_behind_fence(str text, size_t at, size_t *endless)
+{
+    enum { LEAST = 3 };
+    size_t n = at && text.p[at - 1] == text.p[at] ? 0 : run_at(text, at), anywhere = 0;
+    bool is_line = begins_line(text, at), is_code = char_is_one_of(text.p[at], "`~");
+    if (n < LEAST || (text.p[at] == '~' && !is_line) || *endless >= ENDLESS_MAX)
+        return 0;
+    bool is_near = true, is_same = true; /* paragraph, line */
+    for (size_t i = at + n, more; i < text.n; i += more) {
+        more = text.p[i] == text.p[at] ? run_at(text, i) : 1;
+        is_near &= text.p[i] != '\n' || text.p[i - 1] != '\n';
+        is_same &= text.p[i] != '\n';
+        if (text.p[i] != text.p[at] || more < n)
+            continue;
+        if (!is_line || !is_code || is_same || begins_line(text, i))
+            return i + more;
+        size_t end = i + more, behind = end;
+        while (behind < text.n && char_is_one_of(text.p[behind], " \t\r"))
+            behind++;
+        bool ends_line = behind == text.n || text.p[behind] == '\n';
+        if (!anywhere && (ends_line || (is_near && behind > end)))
+            anywhere = end;
+    }
+    ++*endless;
+    return anywhere;
+}
+
+/* A fence without an end has at most a word behind it in its line. */
+static size_t behind_fence(struct reader *r, size_t at)
+{
+    size_t before = r->endless, to = text_behind_fence(r->text, at, &r->endless);
+    if (to || r->endless == before || !char_is_one_of(r->text.p[at], "`~"))
+        return to;
+    str line = line_at(r->text, at);
+    size_t n = run_at(r->text, at);
+    return word_count(rest_from(line, n)) <= 1 ? last_prose(r->text, at + n) : 0;
+}
+
 /* "<page url=…>…</page>"; short tags are mark-up. */
 static size_t behind_tag(struct reader *r, size_t at)
 {
     str text = r->text;
     size_t end = at + 1;
-    while (end < text.n && ((text.p[end] | 32) >= 'a' && (text.p[end] | 32) <= 'z'))
-        end++;
-    if (text.p[at] != '<' || end == at + 1)
+    if (text.p[at] != '<' || end == text.n || !is_letter(text.p[end]))
         return 0;
+    while (end < text.n && (is_ascii_word(text.p[end]) || char_is_one_of(text.p[end], "_-")))
+        end++;
     str close = str_printf(r->a, "</" S_FMT ">", S_ARG(str_sub(text, at + 1, end)));
     str rest = rest_from(text, end);
     size_t to = str_find(rest, close);
@@ -268,7 +332,7 @@ static size_t behind_document(struct reader *r, size_t at)
     str text = r->text;
     char c = text.p[at];
     bool may_end = r->endless < ENDLESS_MAX;
-    size_t to = char_is_one_of(c, "`~\"'") ? behind_fence(text, at) : 0;
+    size_t to = char_is_one_of(c, "`~\"'") ? behind_fence(r, at) : 0;
     if (!to && c == '<' && may_end)
         to = behind_tag(r, at);
     if (!to && may_end && (c == '"' || c == '\'' || (unsigned char)c >= 0xC2))

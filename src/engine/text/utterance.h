@@ -40,6 +40,11 @@ bool utterance_by_rules(struct arena *a, str sentence);
  */
 str utterance_own_words(struct arena *a, str text);
 
+/* The place behind the code between fences ("```", "~~~", also """ and ''') that begins at `at`; 0:
+ * none begins there, or it has no end. *endless counts searches that went to the end of the text:
+ * after some no more is searched. */
+size_t text_behind_fence(str text, size_t at, size_t *endless);
+
 /* The place behind the first sentence of a text, where more follows and it ends with a colon, or
  * asks and ends with its line; 0: it has no such head. */
 size_t text_behind_head(str text);
