@@ -136,6 +136,18 @@ static enum status check_name(struct ctx *ctx, const struct field *f, str s)
     return fail_field(ctx, f->name, "must be one of: %s", list.p);
 }
 
+/* Those of C1, as U+009B, are two bytes. */
+enum status name_check(struct ctx *ctx, const char *field, str name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+        bool is_c1 = c == 0xC2 && i + 1 < name.n && (unsigned char)name.p[i + 1] < 0xA0;
+        if (c < ' ' || c == 127 || is_c1)
+            return fail_field(ctx, field, "must not hold a control character");
+    }
+    return OK;
+}
+
 static enum status check_text(struct ctx *ctx, const struct field *f, str s)
 {
     if (f->one_of)
@@ -145,7 +157,7 @@ static enum status check_text(struct ctx *ctx, const struct field *f, str s)
                            : fail_field(ctx, f->name, "must have at least %.0f bytes", f->min);
     if (f->max > 0 && (double)s.n > f->max)
         return fail_field(ctx, f->name, "must have at most %.0f bytes, has %zu", f->max, s.n);
-    return OK;
+    return f->is_name ? name_check(ctx, f->name, s) : OK;
 }
 
 static double clamped_number(const struct field *f, double v)

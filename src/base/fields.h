@@ -49,9 +49,13 @@ struct field {
     const char *help;
     const struct field *like; /* a row of the same type */
     bool clamps;              /* a number out of range is clamped, not refused */
+    bool is_name;             /* a text under the rule of name_check */
 };
 
 extern const char *const on_off_names[];
+
+/* BAD_INPUT with the field: the name of a user, space or session holds a control character. */
+MUST_USE enum status name_check(struct ctx *ctx, const char *field, str name);
 
 /* Sets every default into *out, a struct the table describes. */
 void fields_defaults(const struct field *table, void *out);

@@ -21,7 +21,7 @@ enum event_kind {
     EVENT_SETTINGS_CHANGED,
     EVENT_JOB_CHANGED,
     EVENT_RESET, /* more than can be listed: whoever follows reads everything again */
-    EVENT_ACCESS /* a token was made or revoked. Nobody gets it: streams that it is about end */
+    EVENT_ACCESS /* tokens or an account changed. Nobody gets it: streams that it is about end */
 };
 /* "memory.added" and so on; NULL-ended, in the order of the enum. */
 extern const char *const event_names[];

@@ -4,6 +4,7 @@
 #include "base/audit.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/workers.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstone_writer.h"
@@ -129,13 +130,16 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
 }
 
 /* With a key: the new memory supersedes the one with that key, which stays as history. Without: the
- * same words again are that memory, with what the caller says of it now. */
+ * same words again are that memory, with what the caller says of it now, also when several callers
+ * say them at once: of one text one is added at a time. */
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
     struct memory old;
     enum status status;
     engine_catch_up(ctx, e, pool); /* what was said before is older than this */
     secrets_leave(e, &ctx->arena, m);
+    const str text[] = {pool.user, pool.space, str_trim(m->content)};
+    HOLD(&e->said[hash64(text, 3) % SAID_LOCKS]);
     if (!m->key.n && is_said_again(ctx, e, pool, m, &status))
         return status;
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));

@@ -84,6 +84,10 @@ MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct po
 void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, const doc_id *docs,
                      size_t n);
 
+/* Takes out of the content what is held back from models for review: false when nothing is left. */
+bool engine_memory_for_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             struct memory *m);
+
 /* --- memories that are alike --- */
 
 struct similar_in {
@@ -99,7 +103,7 @@ struct similar {
 };
 /* Memories by similarity to a text, the greatest first: the cosine, or the weight of the text's
  * words that the memory holds, whichever is more. total counts all of at least that similarity, up
- * to 1000. */
+ * to 1000. Programs give them to models: without what is held back for review. */
 MUST_USE enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
                                     struct similar **out, size_t *n, int64_t *total);
 

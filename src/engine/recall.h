@@ -137,6 +137,7 @@ struct recall_in {
     double bar; /* with gate: what the best must reach, as a share of the threshold; 0: by the
                    phrases of the question */
     bool is_caught_up; /* the caller has waited for what was said before (engine_catch_up) */
+    bool for_model;    /* a search: a model reads its result, without what is held for review */
     bool is_preview;   /* nothing is noted: neither what is held back for review, nor in counters */
 };
 

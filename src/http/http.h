@@ -66,6 +66,9 @@ struct request {
 str request_header(const struct request *r, const char *name);
 /* A query parameter, percent-decoded into the arena, or "". */
 str request_query(struct ctx *ctx, const struct request *r, const char *name);
+/* The same; BAD_INPUT when the parameter comes twice. */
+MUST_USE enum status request_query_once(struct ctx *ctx, const struct request *r, const char *name,
+                                        str *out);
 /* Those that a table names, of a request whose body its route reads (ASKS). */
 MUST_USE enum status request_query_read(struct ctx *ctx, const struct request *r,
                                         const struct field *table, void *out);

@@ -135,6 +135,30 @@ test('a session name over its limit is refused', async (t) => {
   assert.match(res.json().error.message, /256/);
 });
 
+test('no name of a user, space or session may hold a control character, and a parameter comes once', async (t) => {
+  const { server } = await ready(t), add = { content: 'Plays the cello' };
+  const c1 = Buffer.from('a\u0085b').toString('latin1'); // as a header has it
+  const asks = {
+    space: ['GET', '/v1/memories?space=a%01b'], 'x-memory-space': ['GET', '/v1/memories', , { 'x-memory-space': c1 }], name: ['DELETE', '/v1/spaces/a%0Ab'],
+    'x-memory-user': ['GET', '/v1/memories', , { 'x-memory-user': c1 }], 'x-session-id': ['POST', '/v1/chat/completions', user('hi'), { 'x-session-id': c1 }],
+    session: ['POST', '/v1/memories', { ...add, session: 'a\tb' }], user: ['POST', '/v1/tokens', { user: 'a\nb' }], spaces: ['POST', '/v1/tokens', { spaces: 'a,b\u007f' }],
+    id: ['PUT', '/v1/users/a%0Ab/role', { role: 'member' }], sessionId: ['POST', '/api/memory', { ...add, key: 'k', type: 'factual', apiKeyId: '', sessionId: 'a\nb' }],
+    agent_id: ['POST', '/v1/memories/', { messages: 'x', agent_id: '\nb' }], user_id: ['POST', '/v2/memories/search/', { query: 'cello', filters: { user_id: 'a\u009b' } }],
+  };
+  for (const [field, [method, path, body, headers]] of Object.entries(asks)) {
+    const res = await server.ask(method, path, body, headers);
+    assert.equal(res.status, 400, `${field}: ${res.text}`);
+    assert.match(res.text, new RegExp(`${field}.*must not hold a control character`, 'i'));
+  }
+  assert.match((await server.ask('POST', '/v1/memories', { ...add, space: 'a\nb' })).text, /space.*control character/);
+  assert.match((await server.ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_add', arguments: { ...add, space: 'a\nb' } } })).text, /space: must not hold a control character/);
+  for (const query of ['space=a&space=b', 'space=all&space=a', 'limit=1&limit=2']) {
+    const res = await server.ask('GET', `/v1/memories?${query}`);
+    assert.deepEqual([res.status, /comes twice/.test(res.text)], [400, true], res.text);
+  }
+  assert.equal((await server.ask('POST', '/v1/memories', { ...add, session: 'Müller’s 日記', space: 'ein Raum' })).status, 201);
+});
+
 test('a session name that no header can hold is the client\'s mistake, and nothing is kept', async (t) => {
   const { model, server } = await ready(t);
   const wrong = 'a\nb';

@@ -194,7 +194,7 @@ test('an agent and an app are spaces, a run is a session; the four are parts of 
   await add('six', { runId: 'r' });
   await add('seven', { agentId: 'a', runId: 'r' });
   await add('eight', { agentId: 'default' });
-  for (const agentId of [' a', 'a ', 'a\n', 'A', 'a%2Fb', '%61', 'ä']) {
+  for (const agentId of [' a', 'a ', 'A', 'a%2Fb', '%61', 'ä']) {
     await mem0.add(say(`of ${agentId}`), asIs({ userId: 'bob', agentId }));
     assert.deepEqual((await mem0.getAll({ filters: { user_id: 'bob', agent_id: agentId } })).results.map((one) => [one.memory, one.agentId]), [[`of ${agentId}`.trim(), agentId]]);
   }

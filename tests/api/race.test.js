@@ -154,3 +154,12 @@ test('an answer that came just before everything was cleared is not given again'
     assert.doesNotMatch(JSON.stringify(found.json().results), /Barnaby|attic/, `round ${i}`);
   }
 });
+
+test('the same text that is said several times at once is one memory', async (t) => {
+  const server = await serve(t), all = { content: 'The boat is moored at pier seven.' };
+  const tool = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_add', arguments: all } };
+  const ask = (i) => (i % 2 ? server.ask('POST', '/mcp', tool) : server.ask('POST', '/v1/memories', all));
+  for (const res of await Promise.all([...Array(8).keys()].map(ask))) assert.ok(res.status < 300, res.text);
+  await server.ask('POST', '/api/memory', { ...all, key: '', type: 'factual', apiKeyId: '', sessionId: '' });
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 1);
+});

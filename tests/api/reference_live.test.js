@@ -217,6 +217,23 @@ test('a stream ends with its token, whoever revokes it, and with the first token
   other.close();
 });
 
+test('a stream ends when its user or person is erased, and when its token expires, however it was shown', async (t) => {
+  const server = await serve(t), ended = [];
+  const admin = auth(await token(server, '--admin')), ann = auth(await token(server, '--user', 'ann'));
+  const eve = { ...auth(await token(server, '--user', 'front', '--acts-for', 'any')), 'x-memory-user': 'eve' };
+  const endsLater = async (name, headers) => void (await listen(t, server, headers)).ended.then(() => ended.push(name));
+  for (const headers of [eve, ann]) await made(server, '/v1/memories', { content: 'A note' }, headers);
+  for (const [name, headers] of [['eve', eve], ['ann', ann]]) await endsLater(name, headers);
+  await until('both', async () => (await server.ask('GET', '/v1/users', undefined, admin)).json().items.length > 2);
+  for (const { id } of (await server.ask('GET', '/v1/users', undefined, admin)).json().items.filter((u) => /eve|ann/.test(u.id)))
+    assert.equal((await server.ask('DELETE', `/v1/users/${encodeURIComponent(id)}?confirm=${encodeURIComponent(id)}`, undefined, admin)).status, 200);
+  await until('streams of those that were erased end', () => ended.length === 2, 5000);
+  const short = (await made(server, '/v1/tokens', { expires: new Date(Date.now() + 2000).toISOString() }, admin)).token;
+  const cookie = (await server.ask('POST', '/v1/sign-in', { token: short })).headers['set-cookie'][0].split(';')[0];
+  for (const [name, headers] of [['bearer', auth(short)], ['cookie', { cookie, 'sec-fetch-site': 'same-origin' }]]) await endsLater(name, headers);
+  await until('streams of an expired token end', () => ended.length === 4, 5000).catch((e) => assert.fail(`${e.message}: ${ended}`));
+});
+
 test("an operator's stream ends when another process takes the role", async (t) => {
   const server = await serve(t), own = await token(server, '--user', 'ann');
   const role = async (name) => assert.equal((await run(['user', 'role', 'ann', name, '--data', server.data])).code, 0);

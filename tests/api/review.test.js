@@ -124,3 +124,32 @@ test('no space sees or decides what another holds', async (t) => {
   await ok('DELETE', `/v1/memories/${m.id}`, undefined, work);
   assert.equal((await ok('GET', '/v1/review', undefined, work)).total, 0, 'erased with its memory');
 });
+
+test('no tool or search of a program gives a model what is held for review, until it is allowed', async (t) => {
+  const { server, ok } = await open(t);
+  const m = await add(ok, order), eve = { 'x-memory-user': 'eve' }, hers = await add(ok, order, eve);
+  await ok('POST', '/v1/hooks', { hook_event_name: 'UserPromptSubmit', prompt: order, session_id: 's' });
+  const tool = async (name, args) => (await ok('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })).result;
+  const query = 'Halvorsen marina';
+  const ways = {
+    memory_search: () => tool('memory_search', { query }),
+    memory_get: () => tool('memory_get', { id: m.id }),
+    memory_update: () => tool('memory_update', { id: m.id, tags: ['a'] }),
+    pinned: () => tool('search_memory', { scope: 'pinned', query }),
+    transcript: () => tool('search_memory', { scope: 'transcript', query }),
+    omniroute: () => tool('omniroute_memory_search', { query }),
+    mem0: () => ok('POST', '/v2/memories/search/', { query, threshold: 0, filters: { user_id: 'eve' } }),
+    mem0_server: () => ok('POST', '/search', { query, threshold: 0, user_id: 'eve' }),
+    rag: () => ok('POST', '/api/v1/memory/search', { query }),
+    cortex: () => ok('POST', '/v1/memory/search', { query }),
+    omniroute_preview: () => ok('POST', '/api/memory/retrieve-preview', { query }),
+  };
+  for (const [name, way] of Object.entries(ways)) assert.ok(!/praise the Halv/.test(JSON.stringify(await way())), name);
+  const found = await ok('POST', '/v1/memories/search', { query });
+  assert.match(JSON.stringify(found), /praise the Halv/, 'the person sees it');
+  assert.ok((await ok('GET', '/v1/review')).held.some((one) => one.id === m.id));
+  await ok('POST', `/v1/review/${m.id}`, { decision: 'allow' });
+  await ok('POST', `/v1/review/${hers.id}`, { decision: 'allow' }, eve);
+  for (const name of ['memory_search', 'memory_get', 'pinned', 'omniroute', 'mem0', 'mem0_server', 'cortex', 'rag', 'omniroute_preview'])
+    assert.match(JSON.stringify(await ways[name]()), /praise the Halv/, `${name}: allowed`);
+});

@@ -68,6 +68,11 @@ test('a token may only what its scopes say, and so may those it makes', async (t
   assert.equal((await server.ask('GET', '/v1/me', undefined, bearer(two))).json().scopes, 'read,manage');
   assert.equal((await mint({ scopes: 'read' })).json().scopes, 'read');
   assert.deepEqual([(await mint({ scopes: 'write' })).status, (await mint({ scopes: 'writ' })).status], [403, 400]);
+  for (const member of ['scopes', 'spaces'])
+    for (const none of ['', ' ', ',', []]) {
+      const res = await mint({ [member]: none }, admin.token);
+      assert.deepEqual([res.status, res.json().field], [400, member], `${member}: ${JSON.stringify(none)} ${res.text}`);
+    }
   assert.equal((await mint({}, tokens.read)).status, 403);
   assert.equal((await mint({ scopes: 'chat' }, admin.token)).json().scopes, 'chat');
   assert.equal((await run(['token', 'create', '--scopes', 'all', '--data', server.data])).code, 2);

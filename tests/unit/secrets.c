@@ -1,5 +1,8 @@
 /* secrets.c - what is masked in a text that goes to a model, and what is not. */
 #include "engine/extract/secrets.h"
+
+#include <time.h>
+
 #include "base/buf.h"
 #include "engine/extract/extract.h"
 #include "engine/state/state.h"
@@ -191,5 +194,53 @@ TEST(no_end_of_a_text_is_passed)
         char *alone = strndup(texts[i], strlen(texts[i]));
         CHECK(!secrets_are_in(str_of(alone)));
         free(alone);
+    }
+}
+
+static int64_t cpu_us_of(struct arena *a, const char *piece, size_t n)
+{
+    struct timespec from, to;
+    struct buf b = buf_make(a, n);
+    while (b.n + strlen(piece) <= n)
+        buf_add(&b, str_of(piece));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    secrets_are_in(buf_str(&b));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+    return (to.tv_sec - from.tv_sec) * 1000000 + (to.tv_nsec - from.tv_nsec) / 1000;
+}
+
+TEST(a_text_of_beginnings_costs_its_length_and_not_its_square)
+{
+    static const char *const pieces[] = {
+        "key=",        "sk-",         "-----BEGIN PRIVATE KEY-----",
+        "eyJ-",        "postgres://", "token: ",
+        "ghp_-",       "x-api-key",   "pw:",
+        "password___",
+    };
+    int64_t one = 0, four = 0;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        cpu_us_of(&ctx->arena, pieces[i], 1000); /* compiles the patterns */
+        one += cpu_us_of(&ctx->arena, pieces[i], 12000);
+        four += cpu_us_of(&ctx->arena, pieces[i], 48000);
+    }
+    CHECK(four < 9 * one);
+}
+
+TEST(a_secret_is_masked_whole_however_long_it_is)
+{
+    struct arena *a = &ctx->arena;
+    str digits = str_printf(a, "%0*d", 20000, 7), lines = S("");
+    for (int i = 0; i < 400; i++)
+        lines = str_printf(a, S_FMT "Proc-Type: %d\n", S_ARG(lines), i);
+    str texts[] = {
+        str_printf(a, "ghp_" S_FMT, S_ARG(digits)),
+        str_printf(a, "sig=" S_FMT, S_ARG(digits)),
+        str_printf(a, "eyJhbGciOiJI." S_FMT ".c2ln", S_ARG(str_sub(digits, 0, 6000))),
+        str_printf(a, "-----BEGIN RSA PRIVATE KEY-----\n" S_FMT "-----END RSA PRIVATE KEY-----",
+                   S_ARG(lines)),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        str masked = secrets_masked(a, str_printf(a, S_FMT " end", S_ARG(texts[i])), NULL);
+        CHECK(masked.n <= strlen("sig=[secret] end"));
     }
 }

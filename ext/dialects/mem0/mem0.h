@@ -9,10 +9,10 @@ extern const char *const mem0_entities[]; /* user, agent, app, run */
 
 /* As a request names them, or as a memory has them; "" is none. */
 #define MEM0_IDS                                                                                   \
-    (STR, user_id, .max = 256, .help = "the person"),                                              \
-        (STR, agent_id, .max = 256, .help = "the agent: a space of its own"),                      \
-        (STR, app_id, .max = 256, .help = "the app: a space of its own"),                          \
-        (STR, run_id, .max = 256, .help = "the conversation")
+    (STR, user_id, .max = 256, .is_name = true, .help = "the person"),                             \
+        (STR, agent_id, .max = 256, .is_name = true, .help = "the agent: a space of its own"),     \
+        (STR, app_id, .max = 256, .is_name = true, .help = "the app: a space of its own"),         \
+        (STR, run_id, .max = 256, .is_name = true, .help = "the conversation")
 struct mem0_ids {
     union {
         struct {

@@ -145,6 +145,7 @@ static HANDLER(preview_retrieval)
     struct recall_in ask = {.question = p->query,
                             .by.strategy = (enum strategy)by,
                             .gate = true,
+                            .for_model = true,
                             .limit = (size_t)p->limit};
     if (!ask.limit && ask.by.strategy == STRATEGY_RECENT)
         ask.limit = NEWEST;

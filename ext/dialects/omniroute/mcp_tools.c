@@ -45,6 +45,7 @@ static enum status tool_search(struct tool_call *c)
     const struct recall_in ask = {.pool = c->pool,
                                   .question = in->query,
                                   .limit = (size_t)in->limit,
+                                  .for_model = true,
                                   .only.memories = true,
                                   .only.type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
@@ -71,7 +72,7 @@ struct add_in {
     struct memory memory;
 };
 static FIELDS(add_in, (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
-              (AS_STR, memory.session, "sessionId", .max = 256,
+              (AS_STR, memory.session, "sessionId", .max = 256, .is_name = true,
                .help = "the conversation it belongs to"),
               (AS_ENUM, memory.type, "type", .required = true, .one_of = type_names,
                .help = "kind of knowledge"),

@@ -157,16 +157,22 @@ bool engine_hear(struct listener *l, struct arena *a, struct event_heard *out)
     return true;
 }
 
+/* The lock is held. */
+static bool is_over(const struct listener *l)
+{
+    return l->is_ended || (l->in.until && clock_ms() >= l->in.until);
+}
+
 bool engine_has_heard(struct listener *l)
 {
     HOLD(&l->feed->lock);
-    return l->is_ended || find_next(l);
+    return is_over(l) || find_next(l);
 }
 
 bool engine_may_listen(struct listener *l)
 {
     HOLD(&l->feed->lock);
-    return !l->is_ended && (!l->in.until || clock_ms() < l->in.until);
+    return !is_over(l);
 }
 
 /* --- listening --- */

@@ -33,6 +33,7 @@ static const struct secret_row rows[] = {
 #define NUMBERS(REGEX) {"", SECRET_NUMBERS, 0, "\\G" REGEX},
 #include "engine/extract/secrets.def"
 #define KEYS(LITERALS, LEAST) {LITERALS, SECRET_KEYS, LEAST, NULL},
+#define BLOCK(LITERALS, REGEX) {LITERALS, SECRET_BLOCK, 0, "\\G" REGEX},
 #define SHAPE(LITERALS, REGEX) {LITERALS, SECRET_SHAPE, 0, "\\G" REGEX},
 #include "engine/extract/secrets.def"
 #define PASSWORD(LITERALS) {LITERALS, SECRET_PASSWORD, 0, NULL},

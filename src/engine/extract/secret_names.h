@@ -6,6 +6,7 @@
 enum secret_kind {
     SECRET_NUMBERS,   /* a pattern that has no literal */
     SECRET_KEYS,      /* a beginning, then letters and digits */
+    SECRET_BLOCK,     /* a pattern from here on, which ends at the next block */
     SECRET_SHAPE,     /* a pattern from here on */
     SECRET_NAMED,     /* a name, then a pattern */
     SECRET_CODES,     /* a name, then a pattern several times */

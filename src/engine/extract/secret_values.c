@@ -11,6 +11,8 @@
  * decides: quotes around it, or a shape that no word has (digits among letters, signs). A plain
  * word counts when a link is before it, nothing follows, and people do not say it of passwords
  * (not_secret). Without a link only a shape counts.
+ *
+ * A text may have a name at every few bytes, so each looks at a bounded piece of it.
  */
 
 enum {
@@ -19,7 +21,12 @@ enum {
     QUOTED_MAX = 128,  /* bytes of a quoted value */
     TOKEN_MAX = 1024,  /* of one that is judged by its shape; all of it is masked */
     WORD_MAX = 48,     /* bytes of a word that is looked up */
-    PHRASE_LEAST = 3   /* words of a passphrase */
+    RUN_MAX = 64,      /* of a word or identifier that is gone through */
+    KEY_MAX = 256,     /* of a key that is judged */
+    NEAR = 8192,       /* bytes in which a pattern matches; one that fills them is tried in FAR */
+    FAR = 65536,
+    PHRASE_LEAST = 3, /* words of a passphrase */
+    PHRASE_MOST = 24
 };
 
 enum link {
@@ -103,6 +110,12 @@ static char at_or_end(str text, size_t i)
     return i < text.n ? text.p[i] : '\n';
 }
 
+/* The text, ended at most so many bytes behind a place. */
+static str ended_behind(str text, size_t i, size_t most)
+{
+    return (str){text.p, i < text.n && text.n - i > most ? i + most : text.n};
+}
+
 static size_t skip(str text, size_t i, const char *what)
 {
     while (i < text.n && char_is_one_of(text.p[i], what))
@@ -143,6 +156,7 @@ static bool is_function_word(str word)
 static size_t word_end(str text, size_t from)
 {
     size_t i = from;
+    text = ended_behind(text, from, RUN_MAX);
     while (i < text.n && !char_is_one_of(text.p[i], " \t\r\n:=,;!?()\"`*") && !is_dense(text.p[i]))
         i++;
     while (i > from && char_is_one_of(text.p[i - 1], ".'"))
@@ -185,6 +199,7 @@ static size_t skip_fillers(str text, size_t i)
 /* The rest of the word that the name begins: "şifrem", "API_KEY_PROD", "passwords". */
 static size_t name_end(str text, size_t i)
 {
+    text = ended_behind(text, i, RUN_MAX);
     while (i < text.n && (unsigned char)text.p[i] < 0xE0 &&
            (in_word(text.p[i]) || text.p[i] == '_'))
         i++;
@@ -257,7 +272,7 @@ static bool quoted_at(str text, size_t i, struct value *out)
 static bool is_parameter(str rest)
 {
     size_t i = rest.p[0] == '&';
-    while (i && is_ascii_word(at_or_end(rest, i)))
+    while (i && i < RUN_MAX && is_ascii_word(at_or_end(rest, i)))
         i++;
     return i > 1 && at_or_end(rest, i) == '=';
 }
@@ -359,6 +374,7 @@ static bool is_key(str word, struct value v, const struct secret_name *name, str
 /* "password_hash" and "testpassword"; also "user.id", but where a sentence says it. */
 static bool is_code_name(str word, enum link link)
 {
+    word = ended_behind(word, 0, RUN_MAX);
     bool is_joined = text_holds(word, "_") || text_holds(word, ".");
     if (!is_letters_and(word, "_."))
         return false;
@@ -392,8 +408,8 @@ static bool is_phrase(str text, struct value *v)
     for (bool is_end = false; !is_end; words++) {
         size_t end = word_end(text, i);
         str word = str_sub(text, i, end);
-        if (!word.n || !is_lower(word.p[0]) || !is_letters_and(word, PLAIN) ||
-            is_function_word(word))
+        if (!word.n || word.n == RUN_MAX || words == PHRASE_MOST || !is_lower(word.p[0]) ||
+            !is_letters_and(word, PLAIN) || is_function_word(word))
             return false;
         listed += is_in_list(word, not_secret);
         v->to = end;
@@ -413,7 +429,8 @@ static bool said_before(str text, const struct secret_name *name, size_t *at)
         while (end && char_is_one_of(text.p[end - 1], " \t"))
             end--;
         for (from = end; from && !char_is_one_of(text.p[from - 1], " \t\r\n");)
-            from--;
+            if (end - --from == QUOTED_MAX)
+                return false;
         *at = from;
         if (from == end || is_linked)
             return from < end;
@@ -463,35 +480,55 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
     return end > name->to ? end : name->to;
 }
 
+/* A match that fills the piece may go on behind it. */
+static bool pattern_near(str text, const struct secret_name *name, size_t from, struct match *out)
+{
+    str near = name->row->kind == SECRET_BLOCK ? text : ended_behind(text, from, NEAR);
+    bool is_found = pattern_find(name->pattern, near, from, out);
+    if (!is_found || out->to < near.n || near.n == text.n)
+        return is_found;
+    return pattern_find(name->pattern, ended_behind(text, from, FAR), from, out);
+}
+
 static size_t codes_add(str text, const struct secret_name *name, struct spans *out)
 {
     enum link link;
     struct match m;
     size_t i = find_link(text, name, &link);
-    for (; pattern_find(name->pattern, text, i, &m); i = m.to)
+    for (; pattern_near(text, name, i, &m); i = m.to)
         span_add(out, m.to - m.group[1].n, m.to);
     return i;
 }
 
-static size_t keys_add(str text, const struct secret_name *name, struct spans *out)
+/* Behind the letters, digits, "_" and "-" there. */
+static size_t key_end(str text, size_t i)
 {
-    size_t i = name->to;
     while (is_ascii_word(at_or_end(text, i)) || char_is_one_of(at_or_end(text, i), "_-"))
         i++;
+    return i;
+}
+
+/* Judged by its beginning, all of it is masked. */
+static size_t keys_add(str text, const struct secret_name *name, struct spans *out)
+{
+    size_t i = key_end(ended_behind(text, name->to, KEY_MAX), name->to);
     str key = str_sub(text, name->to, i);
     struct shape s = shape_of(key);
     bool is_one_word = s.parts == 1 && !text_holds(key, "_");
     bool is_key = key.n >= (size_t)name->row->least &&
                   (s.digits || is_one_word || (s.upper && s.upper < s.letters));
-    span_add(out, name->from, is_key ? i : name->from);
-    return is_key ? i : name->to;
+    if (!is_key)
+        return name->to;
+    i = key_end(text, i);
+    span_add(out, name->from, i);
+    return i;
 }
 
 static size_t pattern_add(str text, const struct secret_name *name, struct spans *out)
 {
     struct match m;
-    size_t from = name->row->kind == SECRET_SHAPE ? name->from : name->to;
-    if (!pattern_find(name->pattern, text, from, &m))
+    size_t from = name->row->kind == SECRET_NAMED ? name->to : name->from;
+    if (!pattern_near(text, name, from, &m))
         return name->to;
     from = m.group[1].p ? (size_t)(m.group[1].p - text.p) : m.from;
     span_add(out, from, m.group[1].p ? from + m.group[1].n : m.to);
@@ -505,8 +542,8 @@ size_t secret_values_add(str text, const struct secret_name *name, struct spans 
     bool is_short = kind > SECRET_SHAPE && name->to - name->from <= SHORT;
     if (is_short && is_ascii_word(text.p[name->to - 1]) && is_ascii_word(at_or_end(text, name->to)))
         return name->to;
-    return kind == SECRET_KEYS                            ? keys_add(text, name, out)
-           : kind == SECRET_SHAPE || kind == SECRET_NAMED ? pattern_add(text, name, out)
-           : kind == SECRET_CODES                         ? codes_add(text, name, out)
-                                                          : word_add(text, name, out);
+    return kind == SECRET_KEYS    ? keys_add(text, name, out)
+           : kind == SECRET_CODES ? codes_add(text, name, out)
+           : name->row->regex     ? pattern_add(text, name, out)
+                                  : word_add(text, name, out);
 }

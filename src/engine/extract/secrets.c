@@ -131,7 +131,8 @@ static void find_again(str text, struct spans *out)
 {
     for (size_t i = 0, own = out->n; i < own; i++) {
         str value = str_sub(text, out->v[i].from, out->v[i].to);
-        if (value.n >= VALUE_MIN && !str_eq(value, S(MASK)))
+        bool is_known = SOME(k, i, str_eq(value, str_sub(text, out->v[k].from, out->v[k].to)));
+        if (value.n >= VALUE_MIN && !is_known && !str_eq(value, S(MASK)))
             find_value(text, value, out);
     }
 }

@@ -5,6 +5,7 @@
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"
+#include "engine/recall/quarantine.h"
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
@@ -227,5 +228,10 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
         *out = (struct scope_out){.v = NEW_N(&ctx->arena, struct recalled, ask.limit + 1)};
         TRY((is_transcript ? find_turns : find_memories)(ctx, e, &ask, out));
     }
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (quarantine_leaves(ctx, e, in->pool, &out->v[i]))
+            out->v[n++] = out->v[i];
+    out->n = n;
     return is_transcript ? add_titles(ctx, e, in->pool, out->v, out->n) : OK;
 }

@@ -97,3 +97,28 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
         soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
     return given;
 }
+
+bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r)
+{
+    str *whole = r->is_memory ? &r->memory.content : &r->message.text;
+    struct recalled line = *r;
+    line.text = *whole;
+    if (!whole->n)
+        return true;
+    struct quotable given = quarantine_line(ctx, e, pool, &line, true);
+    if (!given.is_held)
+        return true;
+    line.text = r->text.n < whole->n ? r->text : S("");
+    *whole = given.text;
+    r->text = line.text.n ? quarantine_line(ctx, e, pool, &line, true).text : given.text;
+    return whole->n && r->text.n;
+}
+
+bool engine_memory_for_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             struct memory *m)
+{
+    struct recalled r = {.is_memory = true, .memory = *m};
+    bool is_any = quarantine_leaves(ctx, e, pool, &r);
+    m->content = r.memory.content;
+    return is_any;
+}

@@ -11,5 +11,8 @@
 struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct recalled *r, bool notes);
 
+/* The same of all of its text, which loses what is held back: false when nothing is left. */
+bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r);
+
 /* What of the text tells a model what to do: one sentence a line; "" when nothing does. */
 str quarantine_text(struct arena *a, const struct recalled *r, str text);

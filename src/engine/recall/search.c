@@ -4,6 +4,7 @@
 #include "engine/recall/block.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/outside_rankers.h"
+#include "engine/recall/quarantine.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 
@@ -124,5 +125,17 @@ void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit
 enum status engine_search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {
-    return recall_counted(ctx, e, in, search, out);
+    size_t n = 0;
+    TRY(recall_counted(ctx, e, in, search, out));
+    const size_t n_given = out->n_given;
+    for (size_t i = 0; in->for_model && i < out->n; i++) {
+        str space = out->v[i].space.n ? out->v[i].space : in->pool.space;
+        const struct pool_ref pool = {in->pool.user, space};
+        if (quarantine_leaves(ctx, e, pool, &out->v[i]))
+            out->v[n++] = out->v[i];
+        else
+            out->n_given -= i < n_given;
+    }
+    out->n = in->for_model ? n : out->n;
+    return OK;
 }

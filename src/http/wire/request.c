@@ -8,6 +8,7 @@
  */
 
 #define QUERY_RULE "must be percent-encoded UTF-8 without NUL"
+#define TWICE_RULE "comes twice in the query"
 
 enum { TRACE_MAX = 200 }; /* a longer trace id of a client is not sent back */
 
@@ -63,12 +64,28 @@ str request_query(struct ctx *ctx, const struct request *r, const char *name)
     return S("");
 }
 
+enum status request_query_once(struct ctx *ctx, const struct request *r, const char *name, str *out)
+{
+    str query = r->query, found, value;
+    size_t n = 0;
+    *out = S("");
+    while (query.n) {
+        if (!next_pair(&ctx->arena, &query, &found, &value) || !str_is(found, name))
+            continue;
+        if (n++)
+            return fail_field(ctx, name, TWICE_RULE);
+        *out = value;
+    }
+    return OK;
+}
+
 enum status request_query_read(struct ctx *ctx, const struct request *r, const struct field *table,
                                void *out)
 {
     fields_defaults(table, out);
     for (const struct field *f = table; f->name; f++) {
-        str text = request_query(ctx, r, f->name);
+        str text;
+        TRY(request_query_once(ctx, r, f->name, &text));
         if (text.n)
             TRY(fields_set(ctx, table, str_of(f->name), text, out));
     }
@@ -89,8 +106,10 @@ static enum status set_from_query(struct ctx *ctx, const struct route *route, co
                                   str name, str value, uint64_t *seen, void *out)
 {
     const struct field *row = field_named(route->takes, name);
-    if (row && row - route->takes < 64) /* a bit for each row: no table is that long */
-        *seen |= (uint64_t)1 << (row - route->takes);
+    uint64_t bit = row && row - route->takes < 64 ? (uint64_t)1 << (row - route->takes) : 0;
+    if (*seen & bit)
+        return fail_field(ctx, row->name, TWICE_RULE);
+    *seen |= bit; /* one for each row: no table is that long */
     if (row)
         return fields_set(ctx, route->takes, name, value, out);
     if (refuses_unknown(route) && !(aside && str_is(name, aside)))

@@ -229,13 +229,15 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     TRY(auth_may(ctx, needs, &in->who));
     TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
     bool reads = str_is(in->method, "GET") || str_is(in->method, "HEAD");
-    if (reads && str_is(request_query(ctx, in, SPACE_MEMBER), SPACE_ALL)) {
+    str asked;
+    TRY(request_query_once(ctx, in, SPACE_MEMBER, &asked));
+    if (reads && str_is(asked, SPACE_ALL)) {
         if (in->who.space_from)
             return fail_field(ctx, SPACE_MEMBER, "names another space than %s", in->who.space_from);
         in->who.is_everywhere = true;
         return OK;
     }
-    return auth_name_space(ctx, app, &in->who, request_query(ctx, in, SPACE_MEMBER), SPACE_MEMBER);
+    return auth_name_space(ctx, app, &in->who, asked, SPACE_MEMBER);
 }
 
 enum status auth_agent_request(struct ctx *ctx, struct app *app, enum route_access needs,
@@ -396,6 +398,7 @@ static enum status check_space(struct ctx *ctx, const struct identity *who, str 
 {
     if (name.n > SPACE_NAME_MAX)
         return fail_field(ctx, field, "must have at most %d bytes", SPACE_NAME_MAX);
+    TRY(name_check(ctx, field, name));
     if (str_is(name, SPACE_ALL))
         return fail_field(ctx, field, "must name one space here");
     if (who->is_everywhere)

@@ -152,7 +152,7 @@ static enum status check_name(struct ctx *ctx, const struct person *p)
                           PERSON_MAX);
     if (!utf8_is_valid(p->name) || str_find(p->name, S(UNREADABLE)) < p->name.n)
         return refuse_name(ctx, p->source, "must be valid UTF-8 without U+FFFD");
-    return OK;
+    return name_check(ctx, str_c(&ctx->arena, p->source), p->name);
 }
 
 /* A token that speaks for nobody may still name its own user: front ends send a user with every

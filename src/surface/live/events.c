@@ -60,7 +60,6 @@ static enum status make_events(struct stream *s, struct ctx *ctx, UNUSED struct 
     return OK;
 }
 
-/* A credential that has expired is noticed with the next event, or the next comment. */
 static bool are_events_due(struct stream *s)
 {
     struct event_answer *a = container_of(s, struct event_answer, stream);
@@ -103,20 +102,22 @@ static HANDLER(events_get)
 {
     const struct events_in *query = in->in;
     const struct identity *who = &in->who;
-    struct token token = {0};
-    bool has_token = auth_shows_token(request_header(in, "Authorization"));
+    struct token token;
+    int64_t until;
+    bool has_token = who->token.n > 0;
     struct listen_in ask = {.pool = who->pool,
                             .owner = who->own.user,
                             .spaces = who->spaces,
                             .has_token = has_token,
                             .is_operator = auth_has(who, RUNS_SERVER),
+                            .until = who->expires,
                             .after = query->after.n ? query->after
                                                     : request_header(in, "Last-Event-ID")};
     if (!who->space_from)
         ask.pool.space = S("");
-    if (has_token)
-        TRY(auth_token(ctx, app, in, &token));
-    ask.until = token.expires;
+    if (auth_cookie(in).n &&
+        soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &until)))
+        ask.until = until;
     TRY(find_hidden(ctx, app, who, &ask.hidden));
     struct event_answer *a = NEW(&ctx->arena, struct event_answer);
     a->stream.ops = &event_ops;

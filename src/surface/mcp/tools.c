@@ -28,7 +28,8 @@ SHAPE(search_in,
       (STR, space, .max = NAME_MAX_BYTES, .help = space_help),
       (ENUM_OF, scope, enum scope, .otherwise_str = "space", .one_of = scope_names,
        .help = "where: the space, one conversation, or all your spaces"),
-      (STR, session, .max = 256, .help = "id of the conversation, also for follow-ups"));
+      (STR, session, .max = 256, .is_name = true,
+       .help = "id of the conversation, also for follow-ups"));
 
 SHAPE(search_out,
       (JSON, results, .required = true, .inside = found_out_fields,
@@ -49,6 +50,7 @@ static enum status tool_search(struct tool_call *c)
                             .question = engine_question_in(c->ctx, c->app->engine, c->pool,
                                                            in->session, in->query),
                             .limit = (size_t)in->limit,
+                            .for_model = true,
                             .only.memories = in->type.n > 0,
                             .only.type = in->type};
     struct recall_out found;
@@ -95,7 +97,8 @@ SHAPE(context_in,
        .help = "what the user says or asks"),
       (INT, budget_tokens, .min = 0, .max = 100000, .help = "token budget; 0: as in a chat"),
       (STR, space, .max = NAME_MAX_BYTES, .help = space_help),
-      (STR, session, .max = 256, .help = "id of the conversation, for follow-ups"));
+      (STR, session, .max = 256, .is_name = true,
+       .help = "id of the conversation, for follow-ups"));
 
 SHAPE(context_out,
       (STR, block, .required = true,
@@ -159,6 +162,8 @@ static enum status tool_get(struct tool_call *c)
     struct memory m;
     TRY(tool_caller(c, in->space, &who));
     TRY(auth_find_memory(c->ctx, c->app, &who, in->id, &m));
+    if (!engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m))
+        return fail(c->ctx, FORBIDDEN, "it is quarantined until somebody reviews it");
     return give_memory(c, &m);
 }
 
@@ -206,6 +211,7 @@ static enum status tool_update(struct tool_call *c)
     TRY(tool_caller(c, in->space, &who));
     TRY(AUTH_FIND(c->ctx, c->app, &who, change.pool,
                   engine_change(c->ctx, c->app->engine, &change, &m)));
+    (void)engine_memory_for_model(c->ctx, c->app->engine, change.pool, &m);
     return give_memory(c, &m);
 }
 

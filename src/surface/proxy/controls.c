@@ -59,9 +59,7 @@ enum status session_name_check(struct ctx *ctx, str name, const char *field)
 {
     if (name.n > SESSION_NAME_MAX)
         return fail_field(ctx, field, "must have at most %d bytes", SESSION_NAME_MAX);
-    if (SOME(i, name.n, ((unsigned char)name.p[i] < ' ' && name.p[i] != '\t') || name.p[i] == 127))
-        return fail_field(ctx, field, "must not hold a control character");
-    return OK;
+    return name_check(ctx, field, name);
 }
 
 /* Ours, and those in which other programs name a conversation; the first that is there. */

@@ -129,7 +129,7 @@ SHAPE(search_in,
                "setting"),
       (TIME, as_of, .help = "what was said and true at this time; absent: now"),
       (BOOL, explain, .help = "include reasons in words and numbers"),
-      (STR, session, .max = 256,
+      (STR, session, .max = 256, .is_name = true,
        .help = "the conversation that the question belongs to: a follow-up question is completed "
                "from what was said there"));
 

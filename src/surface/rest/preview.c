@@ -20,7 +20,7 @@ static const char *const preview_scopes[] = {"space", "session", NULL};
 SHAPE(
     preview_in, (JSON, messages, .help = "the messages of the chat, as OpenAI's API has them"),
     (STR, question, .max = 65536, .help = "in place of messages: one message of the user"),
-    (STR, session, .max = 256, .help = "as the chat would name it"),
+    (STR, session, .max = 256, .is_name = true, .help = "as the chat would name it"),
     (STR, model, .max = 256,
      .help = "of the chat: it decides whether the blocks of earlier requests stay where they were"),
     (ENUM_OF, mode, enum memory_mode, .otherwise_str = "full", .one_of = memory_mode_names,

@@ -92,20 +92,20 @@ static HANDLER(token_list)
 /* The member space is read with the request, as everywhere. */
 SHAPE(
     make_in,
-    (STR, user, .max = 1000,
+    (STR, user, .max = 1000, .is_name = true,
      .help = "whose token; default: your own. Another user's only for owners"),
     (STR, name, .otherwise_str = "API token", .max = 200, .help = "name of the token in the list"),
     (BOOL, own_space,
      .help = "a new space that no other token uses; default: the space that the request names, or "
              "your own, and for another user the space default"),
     (BOOL, admin, .help = "only admins may make admins"),
-    (STR, acts_for, .max = 4000,
+    (STR, acts_for, .max = 4000, .is_name = true,
      .help = "people that its client may name: any, or names between commas; only for admins"),
-    (STR, scopes, .max = 100,
+    (STR, scopes, .min = 1, .max = 100,
      .help =
          "what it may do, of chat, read, write, export and manage, between commas; default: all "
          "that the token may that makes it"),
-    (STR, spaces, .max = 4000,
+    (STR, spaces, .min = 1, .max = 4000, .is_name = true,
      .help = "bind it to these spaces, between commas; its own is the first, unless the request "
              "names one. Default: as the token that makes it"),
     (TIME, expires, .help = "default: never, or with the token that makes it"));

@@ -79,6 +79,7 @@ static HANDLER(user_role)
 {
     const struct role_in *a = in->in;
     struct role_out shape = {.id = in->params[0], .role = a->role};
+    TRY(name_check(ctx, "id", shape.id));
     TRY(of_user(ctx, shape.id,
                 engine_set_role(ctx, app->engine, shape.id, a->role, &shape.revoked)));
     return reply_fields(out, role_out_fields, &shape);

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/tokens.h"
+#include "store/sql/state/change_events.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
@@ -224,6 +225,9 @@ enum status store_set_role(struct ctx *ctx, struct store *s, str user, enum role
  * say nothing. */
 enum status account_erase(struct ctx *ctx, struct db *db, str user)
 {
+    const struct event ends = {.kind = EVENT_ACCESS, .pool.user = user};
+    if (db->notes)
+        notes_add(db->notes, &ends); /* a person has no token whose row would note it */
     TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, user));
     TRY(role_keep_owner(ctx, db));
     TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
