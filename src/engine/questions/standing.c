@@ -60,6 +60,8 @@ struct standing standing_of_text(struct arena *a, str instruction)
     return (struct standing){
         .rule = words_of(a, at ? rule : rest, WORDS_MAX),
         .topic = topic,
+        .topic_text = condition.n && topic.n ? str_sub(condition, topic.v->at, condition.n) : said,
+        .near = condition.n ? 0.3f : 0.12f,
         .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
 }

@@ -12,7 +12,6 @@ enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS =
 /* Standing instructions that are read, of so many memories with their word; their share of the
  * budget, and tokens they always have. */
 enum { STANDING_READ = 64, STANDING_AMONG = 5000, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
-#define STANDING_NEAR 0.12f
 
 /* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do
  * you remember my pet?" may be content with it. */
@@ -106,16 +105,15 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     return OK;
 }
 
-/* Whether the encoder finds that the question may be of the topic of an English instruction: 95 %
- * of those that are, and 40 % of others (trial 105). */
-static bool is_of_topic(const struct finder *f, str instruction)
+/* Whether the encoder finds that the question is of the topic that an instruction is for. */
+static bool is_of_topic(const struct finder *f, const struct standing *s)
 {
     struct question_vector q;
     float cosine = 0;
-    vectors_of_question(f->ctx, f->e, f->in->pool, instruction, &q);
+    vectors_of_question(f->ctx, f->e, f->in->pool, s->topic_text, &q);
     for (size_t i = 0; q.v && i < q.dimensions; i++)
         cosine += f->asked.vector[i] * q.v[i];
-    return cosine >= STANDING_NEAR;
+    return cosine >= s->near;
 }
 
 enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
@@ -147,8 +145,7 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
         for (size_t i = 0; i < found; i++) {
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room ||
-                (reach == STANDING_OTHER &&
-                 !(f->asked.vector ? is_of_topic(f, v[i].content) : speaks)))
+                (reach == STANDING_OTHER && !(f->asked.vector ? is_of_topic(f, &read[i]) : speaks)))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,

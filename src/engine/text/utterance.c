@@ -256,7 +256,8 @@ static str told_before(struct arena *a, str asks)
 {
     double odds = 0.5 * form_odds_of(FORM_TELLS, asks).by[0];
     for (size_t i = asks.n; i-- > 0;) {
-        str head = ends_clause(asks, i) ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
+        bool is_head = asks.p[i] != ':' && ends_clause(asks, i); /* "Quick question: …" */
+        str head = is_head ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
         if (opening_of(head).n > 1 && telling_of_part(a, head) + odds >= 1)
             return head;
     }
