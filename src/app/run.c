@@ -188,7 +188,7 @@ int app_run(int argc, char **argv, const struct command *const *tables)
     umask(077);
     signal(SIGXFSZ, SIG_IGN);
     if (!fill_standard_files()) {
-        fprintf(stderr, "rememberd: standard input, output or error is closed, and /dev/null: %s\n",
+        fprintf(stderr, "rememberd: standard input, output or error is shut, and /dev/null: %s\n",
                 strerror(errno));
         return EXIT_FAILED;
     }

@@ -86,6 +86,10 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 {
     if (!f->in->gate)
         return true;
+    if (!r->is_memory && str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question))) {
+        r->why = S("it only asks"); /* in the same words */
+        return false;
+    }
     const struct pool_ref pool = {f->in->pool.user, r->space};
     struct quotable line = quarantine_line(f->ctx, f->e, pool, r, !f->in->is_preview);
     r->text = line.text;

@@ -256,9 +256,9 @@ static str told_before(struct arena *a, str asks)
 {
     double odds = 0.5 * form_odds_of(FORM_TELLS, asks).by[0];
     for (size_t i = asks.n; i-- > 0;) {
-        bool is_head = asks.p[i] != ':' && ends_clause(asks, i); /* "Quick question: …" */
-        str head = is_head ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
-        if (opening_of(head).n > 1 && telling_of_part(a, head) + odds >= 1)
+        str head = ends_clause(asks, i) ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
+        size_t least = asks.p[i] == ':' ? TELLING_WORDS : 2; /* "Quick question: …" */
+        if (opening_of(head).n >= least && telling_of_part(a, head) + odds >= 1)
             return head;
     }
     return S("");
