@@ -17,9 +17,7 @@
  * first turn is still waiting to be written. Once the user went on there after the first answer,
  * the same beginning without that answer is another conversation; so is one whose last message was
  * forgotten since it was said.
- */
-
-/*
+ *
  * Example: the store knows "Hi" / "Hello!" / "I live in Oslo" / "Noted." A client that sends these
  * four and a fifth is found by the chain of the fourth: one look-up for the new message, one for
  * the known one. A client that kept only "I live in Oslo" / "Noted." has other chains, but the tail
@@ -113,13 +111,13 @@ static void read_said(struct place *p)
     size_t from = t->in.n_said > HEARD_MAX ? t->in.n_said - HEARD_MAX : 0;
     p->v = NEW_N(&p->ctx->arena, struct heard, t->in.n_said - from + 1);
     for (size_t i = from; i < t->in.n_said; i++) {
-        str role = role_of(t->in.said[i].role);
-        str text = engine_strip_block(&p->ctx->arena, t->in.said[i].text);
+        const struct said *said = &t->in.said[i];
+        str role = role_of(said->role), text = engine_strip_block(&p->ctx->arena, said->text);
         if (!role.n || !str_trim(text).n)
             continue;
-        uint64_t masked = t->in.said[i].own, own = masked ? masked : hash_of(p->seed, role, text);
-        p->v[p->n] = (struct heard){
-            .role = role, .text = text, .name = t->in.said[i].name, .own = own, .at = i};
+        uint64_t own = said->own ? said->own : hash_of(p->seed, role, text);
+        p->v[p->n] =
+            (struct heard){.role = role, .text = text, .name = said->name, .own = own, .at = i};
         p->v[p->n].tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
         p->n++;
     }
@@ -238,8 +236,7 @@ static void take_known(struct place *p, const struct message *v, size_t k)
  * A named session whose client sends new messages only: they follow its last one. What has no
  * answer yet and comes again is the same request, tried again; after an answer the same words are a
  * new message. Only where the request may be the whole conversation, the first message alone asks
- * for a better answer. The caller has waited for queued writes, or the same words twice would be
- * one message.
+ * for a better answer. The caller has waited for queued writes: the same words twice are two.
  */
 static void after_last(struct place *p)
 {
@@ -332,8 +329,7 @@ static void begin_anew(struct place *p)
  * history in the request goes by the session's end (after_last), unless the client always sends all
  * there is: then a conversation may begin anew in a session. All others are looked up by hash, and
  * only what is known by neither chain nor tail gets a new session: a random name when nothing was
- * said, else one derived from the first message, so that the second request finds it before the
- * first is written. */
+ * said, else one derived from the first message, which the second request finds, too. */
 static void find_place(struct place *p)
 {
     p->session = p->t->in.session;
@@ -379,11 +375,9 @@ static size_t turn_begin(const struct place *p)
     return at ? at - 1 : 0;
 }
 
-/*
- * Earlier messages that the store has never seen may be examples of a prompt, which are about
+/* Earlier messages that the store has never seen may be examples of a prompt, which are about
  * nobody, so that the newest turn alone teaches. They are kept as echoes without anything new. The
- * answer to a message that is known is the conversation's, whoever has changed it.
- */
+ * answer to a message that is known is the conversation's, whoever has changed it. */
 static bool is_history(const struct place *p, size_t i)
 {
     bool is_answer = p->known && i == p->known && str_is(p->v[i].role, "assistant");
@@ -410,8 +404,7 @@ static struct message message_of(const struct place *p, size_t i, int64_t now)
 
 /* Called once per turn, before recall, on the thread of the request; writes nothing. Look-ups cost
  * at most NEAR_END + 1 + log2(messages) for the chains and NEAR_END for the tails. The ids of all
- * messages of the request go to out.ids, so that recall does not give back what the model reads
- * anyway. */
+ * messages of the request go to out.ids, so that recall does not give back what the model reads. */
 bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
@@ -479,13 +472,9 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 
 /* --- secrets --- */
 
-/*
- * A secret is one wherever it appears again in its conversation: a model repeats what its user has
+/* A secret is one wherever it appears again in its conversation: a model repeats what its user has
  * typed, and a user what a model has made up, without the words that give it away. Answers are long
- * and texts of tools longer, so only the latest of them are looked at.
- */
-
-/* Latest messages that are looked at. */
+ * and texts of tools longer, so only the latest of them are looked at. */
 enum { FROM_USER = 32, FROM_OTHERS = 4 };
 
 void turn_find_secrets(const struct engine *e, struct turn *t)

@@ -9,10 +9,8 @@
 #include "llm/llm.h"
 #include "words/words.h"
 
-/*
- * The demo model lets a new user see memory work before any model server is set up. It is no
- * language model: it quotes lines and never invents one.
- */
+/* Lets a new user see memory work before any model server is set up. It is no language model: it
+ * quotes lines and never invents one. */
 
 enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 

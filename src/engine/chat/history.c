@@ -6,8 +6,7 @@
  * For clients that send only the new message with a session's name: the server puts the session's
  * last messages in front. How many follows from the model's size, as small models lose the thread
  * in long contexts; then, where session_budget is set, the token share for history cuts the oldest.
- * Tool results are skipped, so pages are read backwards until enough messages of the user and the
- * assistant are found.
+ * Tool results are skipped, so pages are read backwards until enough other messages are found.
  */
 
 enum {
@@ -81,7 +80,6 @@ enum status engine_window(struct ctx *ctx, struct engine *e, const struct window
     }
     assert(w.n <= most);
     w.v = v + (most - w.n);
-    /* An unanswered question at the end that is asked again is the same request, tried again. */
     const struct message *last = w.n && in->asked.n ? &w.v[w.n - 1] : NULL;
     w.n -= last && str_is(last->role, "user") && str_eq(str_trim(last->text), str_trim(in->asked));
     if (w.n == most) {

@@ -29,11 +29,6 @@ static str held_name(struct arena *a, enum held_kind kind, str id)
     return ID_OF(a, S("held"), str_of(kinds[kind]), id);
 }
 
-static str owner_of(struct arena *a, str user)
-{
-    return ID_OF(a, S("owner"), user);
-}
-
 /* Of a server that counts its answers from the beginning after a restart the new one counts, so an
  * owner is replaced. One that is not noted can only cost its user an error. */
 static void note_owner(struct ctx *ctx, struct engine *e, str user,
@@ -48,7 +43,8 @@ static void note_owner(struct ctx *ctx, struct engine *e, str user,
         v[n++] = held_name(&ctx->arena, HELD_ITEM, str_cut(&rest, '\n'));
     if (!n)
         return;
-    enum status s = store_note_owners(ctx, e->store, v, n, owner_of(&ctx->arena, user), until);
+    enum status s =
+        store_note_owners(ctx, e->store, v, n, ID_OF(&ctx->arena, S("owner"), user), until);
     if (s != OK)
         log_event(LOG_WARN, "owner.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
     soft(ctx, s);
@@ -58,7 +54,8 @@ static void note_owner(struct ctx *ctx, struct engine *e, str user,
 enum status engine_may_follow(struct ctx *ctx, struct engine *e, str user, enum held_kind kind,
                               str id)
 {
-    str name = held_name(&ctx->arena, kind, id), mine = owner_of(&ctx->arena, user), owner;
+    str name = held_name(&ctx->arena, kind, id), owner;
+    str mine = ID_OF(&ctx->arena, S("owner"), user);
     engine_catch_up(ctx, e, (struct pool_ref){.user = user});
     TRY(store_settle(ctx, e->store));
     TRY(store_owner(ctx, e->store, name, &owner));

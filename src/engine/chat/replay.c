@@ -13,8 +13,7 @@
  * there on.
  *
  * What stands in the conversation already is not told again: a memory by its id, a message by its
- * id, or by the passage that was given of it. That is also what bounds the blocks of a
- * conversation.
+ * id, or by the passage that was given of it. That also bounds the blocks of a conversation.
  */
 
 /* The user's messages before the one that is answered now, in order. */

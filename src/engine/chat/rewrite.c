@@ -2,6 +2,7 @@
 #include "base/rule.h"
 #include "base/utf8.h"
 #include "engine/state/core_ask.h"
+#include "engine/text/bytes.h"
 #include "engine/text/followup.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/memory_intent.h"
@@ -19,16 +20,10 @@
  */
 enum { HISTORY_MAX = 6, USER_MAX = 2000, ANSWER_MAX = 500, WORDS_READ = 300, WORDS_MAX = 12 };
 
-/* What the model is shown: messages, bytes of each; tokens of its answer; how much longer than the
- * question that may be, and how short. */
-enum {
-    SHOWN = 4,
-    MESSAGE_MAX = 300,
-    QUESTION_MAX = 2000,
-    ANSWER_TOKENS = 200,
-    TIMES = 5,
-    SHORT = 5
-};
+/* What the model is shown: messages, bytes of each and of the question. */
+enum { SHOWN = 4, MESSAGE_MAX = 300, QUESTION_MAX = 2000 };
+/* Its answer: tokens, how much longer than the question it may be, and how short. */
+enum { ANSWER_TOKENS = 200, TIMES = 5, SHORT = 5 };
 
 /* What was said before, as far as it is looked at: in order, the user's and the assistant's. */
 struct history {
@@ -103,8 +98,7 @@ static const char instructions[] =
     "not answer it. A question that stands alone already stays as it is, word for word. Answer "
     "with the question on one line and nothing else.";
 
-/* One JSON object a line, so that a text with line breaks or quotes cannot pass for another line.
- */
+/* One JSON object a line: no text with line breaks or quotes can pass for another line. */
 static void write_line(struct buf *out, const char *name, str text, size_t most)
 {
     struct json_out w = json_to(out);
@@ -130,8 +124,8 @@ static str find_question(str answer, str asked, bool is_cut)
 {
     str text = str_trim(answer);
     for (const char *const *h = question_headings; *h; h++)
-        if (text.n >= strlen(*h) && str_eq_nocase(str_sub(text, 0, strlen(*h)), str_of(*h)))
-            text = str_trim(str_sub(text, strlen(*h), text.n));
+        if (text_cut_front(&text, str_of(*h)))
+            text = str_trim(text);
     bool is_whole = !is_cut || str_find(text, S("\n")) < text.n;
     text = str_trim(str_cut(&text, '\n'));
     if (text.n > 1 && text.p[0] == '"' && text.p[text.n - 1] == '"')
@@ -156,8 +150,7 @@ static enum status read_question(struct ctx *ctx, const struct llm_answer *answe
 
 /* The call has a ctx of its own with the deadline wait_ms, so a slow model takes no time from
  * recall and its memory is freed at once; only the question or the reason is copied out. Never
- * fails the turn: the caller falls back to the rules. *why is why it gave nothing that can be used.
- */
+ * fails the turn: the caller falls back to the rules. *why: why it gave nothing of use. */
 static bool rewrite_by_model(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                              const struct history *h, str *question, str *why)
 {

@@ -42,11 +42,10 @@ static bool is_courtesy(struct arena *a, str text)
 static bool is_continued(const struct turn *t)
 {
     assert(t->out.block_at < t->in.n_said);
-    for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
-        if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "assistant") ||
-            str_is(t->in.said[i].role, "function"))
-            return true;
-    return false;
+    const struct said *v = t->in.said + t->out.block_at + 1;
+    return SOME(i, t->in.n_said - t->out.block_at - 1,
+                str_is(v[i].role, "tool") || str_is(v[i].role, "assistant") ||
+                    str_is(v[i].role, "function"));
 }
 
 /* The messages before the question: the session's window first, then the request's. */
@@ -171,8 +170,7 @@ static void note_decision(struct ctx *ctx, struct turn *t, str decision, str rea
 /*
  * "Please forget that I'm allergic to peanuts" erases nothing: rules that read it erased what
  * nobody meant (docs/decisions/016-erasing.md). But a model would answer "I have forgotten it", and
- * the request would be the best line about peanuts from then on. So this is what the model is told,
- * and tells the user.
+ * the request would be the best line about peanuts from then on. So the model is told this.
  */
 #define FORGET_NOTE                                                                                \
     "Asked to forget something. A message in a chat does not do that, so nothing was forgotten. "  \
@@ -365,8 +363,7 @@ static void note_helper(struct turn *t)
         is_given ? str_printf(t->arena, S_FMT "; " S_FMT, S_ARG(r->reason), S_ARG(call)) : call;
 }
 
-/* Written for every turn with memory on, also when nothing was recalled: "why was nothing found?"
- * is what people ask most. */
+/* For every turn with memory on: "why was nothing found?" is what people ask most. */
 static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     struct receipt *r = &t->record;
@@ -397,14 +394,6 @@ static bool is_helper_turn(struct arena *a, const struct turn_in *in)
     if (!said_by_user(&in->said[0]) && !str_is(in->said[0].role, "assistant"))
         system = in->said[0].text;
     return is_helper_prompt(a, system, in->said[in->n_said - 1].text);
-}
-
-/* Nothing is recalled and nothing but the receipt is kept, which says why. */
-static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
-{
-    t->out.mode = MODE_OFF;
-    t->out.helper = S("the chat program, by its form");
-    finish_record(ctx, e, t, began);
 }
 
 static void recall_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -472,8 +461,14 @@ static bool ask_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t 
     turn_find_secrets(e, t);
     if (is_helper || t->in.is_aside)
         count_turn(t, &e->counters.helpers, 1);
-    (is_helper ? leave_helper_alone : recall_turn)(ctx, e, t, began);
-    return is_helper;
+    if (!is_helper) {
+        recall_turn(ctx, e, t, began);
+        return false;
+    }
+    t->out.mode = MODE_OFF; /* nothing but the receipt is kept, which says why */
+    t->out.helper = S("the chat program, by its form");
+    finish_record(ctx, e, t, began);
+    return true;
 }
 
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)

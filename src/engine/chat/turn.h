@@ -44,11 +44,9 @@ static inline bool said_by_user(const struct said *s)
     return str_is(s->role, "user");
 }
 
-/*
- * Finds where the conversation is in the store and fills record.session, record.chain, out.session,
+/* Finds where the conversation is in the store and fills record.session, record.chain, out.session,
  * out.whole, out.ids, fresh, n_fresh, chain and last. A store that fails counts as one that knows
- * nothing; false: it is away.
- */
+ * nothing; false: it is away. */
 bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /* Notes what is a secret in the request's messages; before turn_place compares kept texts. */
@@ -73,8 +71,7 @@ enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in);
 
 /* --- replay.c: blocks of memory that stand in a conversation already --- */
 
-/* Fills out.earlier and told from the conversation's receipts. Never fails a chat: what cannot be
- * read is not put back. */
+/* Fills out.earlier and told from the conversation's receipts, as far as these can be read. */
 void replay_find(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /* Leaves out of what recall has found what an earlier block of the conversation tells. */

@@ -111,17 +111,15 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t,
                                .messages = (int64_t)t->n_fresh + 1,
                                .bytes = quota_bytes(v, n, NULL, 0)};
     enum status s = engine_check_quota(ctx, e, t->in.pool, more);
-    if (s != FORBIDDEN) {
-        soft(ctx, s);
-        return false;
+    if (s == FORBIDDEN) {
+        quota_note(e, t->in.pool.user, ctx->why);
+        t->out.unkept = str_dup(&ctx->arena, str_of(ctx->why));
+        t->has_queued = false;
+        t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
+                                      t->record.reason.n ? "; " : "", ctx->why);
     }
-    quota_note(e, t->in.pool.user, ctx->why);
-    t->out.unkept = str_dup(&ctx->arena, str_of(ctx->why));
-    t->has_queued = false;
-    t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
-                                  t->record.reason.n ? "; " : "", ctx->why);
     soft(ctx, s);
-    return true;
+    return s == FORBIDDEN;
 }
 
 /* While memory is off, messages of a session that the server keeps are stored as silent echoes, so
@@ -202,8 +200,7 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
     return OK;
 }
 
-/* A store that is away, full or busy is no reason to lose what was said, and what comes behind it
- * waits, too. */
+/* A store that is away, full or busy loses nothing; what comes behind the turn waits, too. */
 static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                             bool waits)
 {

@@ -43,8 +43,7 @@ bool query_has_time(const struct query *q, int64_t t)
     return SOME(i, q->times.n, time_phrase_has(&q->times.v[i], time_local(t)));
 }
 
-/* How much a word promises before it is known how many documents hold it: names, numbers and long
- * words first. */
+/* How much a word promises before any look-up: names, numbers and long words first. */
 static int promise(const struct word *w)
 {
     return (w->is_name ? 100 : 0) + (w->is_number ? 50 : 0) +

@@ -15,8 +15,7 @@ struct query {
     struct times times; /* that it speaks of */
 };
 
-/* asked (unix ms) is what "yesterday" and "last week" are told from. The texts point into the
- * question or the arena. */
+/* "Yesterday" is told from asked (unix ms). The texts point into the question or the arena. */
 struct query query_of(struct arena *a, str question, int64_t asked);
 
 /* Whether the question speaks of the time that t (unix ms) lies in. */

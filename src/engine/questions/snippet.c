@@ -8,8 +8,7 @@
 /*
  * A text longer than `most` bytes is cut to the stretch that holds most of the question's weight:
  * the marks of all words of the question are collected, and a window slides over them, as in the
- * search for the shortest substring that holds a set. Cost: one pass over the text, times the words
- * of the question.
+ * search for the shortest substring that holds a set: one pass over the text for each word.
  */
 
 enum { DOTS = 3, ENDING_MOST = 5 };
@@ -114,11 +113,10 @@ str excerpt_of(struct arena *a, str text, const struct query *q, const float *we
         from = between_words(text, from, lead);
     str part = utf8_cut(str_sub(text, from, text.n), room);
     bool is_end = from + part.n == text.n;
-    for (size_t cut = part.n; !is_end && cut > part.n - part.n / 8; cut--)
-        if (char_is_one_of(part.p[cut - 1], blanks)) {
-            part.n = cut;
-            break;
-        }
+    size_t cut = part.n, least = part.n - part.n / 8;
+    while (cut > least && !char_is_one_of(part.p[cut - 1], blanks))
+        cut--;
+    part.n = !is_end && cut > least ? cut : part.n;
     return str_printf(a, "%s" S_FMT "%s", from ? "…" : "", S_ARG(str_trim(part)),
                       is_end ? "" : "…");
 }
@@ -135,8 +133,7 @@ struct piece {
 };
 static_assert(QUERY_WORDS_MAX <= 32, "struct piece has a bit for each word");
 
-/* Where the piece at `from` ends: at its line's end, or behind a comma of a sentence that is too
- * long. */
+/* Where the piece at `from` ends: with its line, or behind a comma of too long a sentence. */
 static size_t piece_end(str text, size_t from, size_t sentence_end, bool is_long)
 {
     size_t end = from;
@@ -190,8 +187,7 @@ static void best_run(const struct piece *v, size_t n, const float *weights, size
     }
 }
 
-/* The pieces on both sides, as far as there is room: up to the begin of the sentence, then what
- * follows, as answers do. */
+/* The pieces on both sides that fit: up to the begin of the sentence, then what follows. */
 static void widen_run(const struct piece *v, size_t n, size_t most, size_t *first, size_t *last)
 {
     for (bool more = true; more;) {

@@ -7,17 +7,12 @@
  * endings change ("happi", "happy"), and is at most so much longer. */
 bool word_goes_on(str word, str stem, size_t ending_most);
 
-/*
- * The text itself when it has at most `most` bytes; else the part that holds the most weight of the
- * question's words, begun and ended between words, at least between characters, with "…" where
- * something is missing.
- */
+/* The text itself when it has at most `most` bytes; else the part that holds the most weight of the
+ * question's words, cut between words where it can be, with "…" where something is missing. */
 str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);
 
-/*
- * The same by whole sentences, and by parts of sentences that are too long: the run that holds the
- * most weight, with what stands beside it as far as there is room.
- */
+/* The same by whole sentences, and by parts of sentences that are too long: the run that holds the
+ * most weight, with what stands beside it as far as there is room. */
 str passage_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);
 
 /* The same around a part of the text that must be in it; the part is cut where it is longer. */

@@ -6,11 +6,9 @@
 #include "lang/standing_lists.h"
 #include "words/stem_table.h"
 
-/*
- * An instruction has a verb, what it is about, and perhaps a way ("as", "in") and a condition
+/* An instruction has a verb, what it is about, and perhaps a way ("as", "in") and a condition
  * ("when I ask about"): "asks to always | format | dates | as DD.MM. | when I ask about deadlines".
- * GENERAL words say no topic, in either language.
- */
+ * GENERAL words say no topic, in either language. */
 
 enum { WORDS_MAX = 60 };
 

@@ -4,11 +4,9 @@
 #include "engine/text/content_key.h"
 #include "words/words.h"
 
-/*
- * "Always format dates as DD.MM. when I ask about deadlines" is kept by extraction as a memory of
+/* "Always format dates as DD.MM. when I ask about deadlines" is kept by extraction as a memory of
  * the category STANDING_CATEGORY, whose key begins with that word. These functions judge two such
- * memories, or one and a question, by their words.
- */
+ * memories, or one and a question, by their words. */
 
 struct standing {
     struct words rule, topic; /* topic: none where it is for every question */

@@ -3,10 +3,8 @@
 
 #include "base/clock.h"
 
-/*
- * A phrase is a point (time_point.c), or one with a word that opens a stretch ("since March",
- * "between May and July"), or a stretch beside a point ("the week before 3 August").
- */
+/* A phrase is a point (time_point.c), or one with a word that opens a stretch ("since March",
+ * "between May and July"), or a stretch beside a point ("the week before 3 August"). */
 
 /* --- phrases --- */
 

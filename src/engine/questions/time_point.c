@@ -5,11 +5,9 @@
 #include "lang/time_point_lists.h"
 #include "words/word_index.h"
 
-/*
- * A point is a day, month, season, year or feast of the calendar, or a distance from now. Words
+/* A point is a day, month, season, year or feast of the calendar, or a distance from now. Words
  * that are also something else ("may", "march", "spring", "second") count only where a word in
- * front or a number says that a time is meant.
- */
+ * front or a number says that a time is meant. */
 
 enum { YEAR_MIN = 1900, YEAR_MAX = 2100 };
 
@@ -32,8 +30,7 @@ struct tm calendar_day(int64_t t)
     return day;
 }
 
-/* The start of a day; month counts from 0. Days and months beyond their ends go on in the next
- * month or year. */
+/* The start of a day; month counts from 0. Days and months may lie beyond their ends. */
 static int64_t calendar_ms(int year, int month, int day)
 {
     struct tm t = {.tm_year = year - 1900, .tm_mon = month, .tm_mday = day};

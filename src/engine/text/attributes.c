@@ -15,16 +15,10 @@
  * bit, so a set of them is a number.
  */
 
-/* Requests are looked at as far as this (bytes): a long one is a task.*/
-enum {
-    REQUEST_MAX = 400,
-    WANTED = ATTRIBUTE_COUNT,
-    WANTED_FOOD,
-    WANTED_ASKED,
-    TASTE,
-    FOOD,
-    NO_FOOD
-};
+/* Requests are looked at as far as this (bytes): a long one is a task. */
+enum { REQUEST_MAX = 400 };
+/* Bits behind those of the attributes. */
+enum { WANTED = ATTRIBUTE_COUNT, WANTED_FOOD, WANTED_ASKED, TASTE, FOOD, NO_FOOD };
 
 const char *const attribute_names[] = {
 #define ATTRIBUTE(name) #name,
@@ -61,8 +55,7 @@ static bool is_with_someone(const struct words *w, size_t at)
            str_is_one_of(w->v[at - 2].text, of_somebody_else);
 }
 
-/* One look-up for each word; the bits behind the attributes (WANTED, …) are not a
- * statement's. */
+/* One look-up for each word; the bits behind the attributes are not a statement's. */
 uint32_t attributes_told(const struct words *w)
 {
     const struct stem_table *t = STEM_TABLE(rows);
@@ -96,8 +89,7 @@ struct strs attributes_sought(struct arena *a, uint32_t attributes)
     return stems_in(a, STEM_TABLE(sought_rows), attributes, (struct strs){0});
 }
 
-/* "diet: vegan": the label decides, whatever words the value holds. At most FEW words before the
- * colon. */
+/* "diet: vegan": the label decides, whatever the value. At most FEW words before the colon. */
 uint32_t attributes_labelled(struct arena *a, str line)
 {
     enum { FEW = 3 };
@@ -205,12 +197,19 @@ static bool asks_for_fact(const struct words *w)
                      str_is_one_of(w->v[i + 1].text, asked_figures)));
 }
 
+static uint32_t bits_of(const struct words *w)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < w->n; i++)
+        bits |= stem_bits(STEM_TABLE(rows), w->v[i].stem);
+    return bits;
+}
+
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
  * are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
 {
     struct bearing b = {0};
-    uint32_t bits = 0;
     if (request.n > REQUEST_MAX)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
@@ -218,9 +217,8 @@ struct bearing bearing_of(struct arena *a, str request)
     bool is_own = lexicon_in(&w, LEX_SELF | LEX_SELF_TOO);
     if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain_tasks)))
         return b;
-    for (size_t i = 0; i < w.n; i++)
-        bits |= stem_bits(STEM_TABLE(rows), w.v[i].stem);
     b.on_advice = phrase_find_any(&p, advising_phrases);
+    uint32_t bits = bits_of(&w);
     bool is_wanted = bits >> WANTED & 1, is_food = bits >> WANTED_FOOD & 1;
     bool is_request = b.on_advice || words_have(&w, advice_modals);
     bool is_asked = (bits >> WANTED_ASKED & 1) && (is_request || words_have(&w, advice_words));
@@ -232,8 +230,6 @@ struct bearing bearing_of(struct arena *a, str request)
 
 bool attributes_of_food(const struct words *w)
 {
-    uint32_t bits = 0;
-    for (size_t i = 0; i < w->n; i++)
-        bits |= stem_bits(STEM_TABLE(rows), w->v[i].stem);
+    uint32_t bits = bits_of(w);
     return (bits >> FOOD & 1) && !(bits >> NO_FOOD & 1);
 }

@@ -10,8 +10,7 @@
 /*
  * Clients send back what they were given. If it were kept as the user's words, memory would
  * remember itself. Two forms are known: our own (BLOCK_OPENING to BLOCK_CLOSING, also without its
- * end) and "[Memory] … [/Memory]", which is cut only when it is whole, as a person may type
- * "[Memory]".
+ * end) and "[Memory] … [/Memory]", which is cut only when it is whole, as a person may type it.
  */
 
 /* Its length at from, line breaks of either kind, or 0. */
@@ -99,9 +98,7 @@ static bool next_block(const struct strip *s, struct cut *out)
     return false;
 }
 
-/*
- * Looked for once from the end, so that a text of many "[Memory]" without an end costs no square.
- */
+/* Looked for once, from the end: a text of many "[Memory]" without an end costs no square. */
 static size_t last_closing(str text)
 {
     str mark = S("\n[/Memory]");
@@ -163,11 +160,9 @@ struct strs block_texts(struct arena *a, str block)
 
 /* --- a text as one visible line --- */
 
-/*
- * What is remembered goes into a block of lines, so a text must not be able to end its line, close
+/* What is remembered goes into a block of lines, so a text must not be able to end its line, close
  * the block or hide words from the person who reads the receipt. Line breaks become blanks,
- * characters without width and marks of direction go, and a marker of a block loses its bracket.
- */
+ * characters without width and marks of direction go, and a marker of a block loses its bracket. */
 
 /* Controls, marks of direction and what has no width: they hide text from people. Categories are
  * numbered by kind: Cn, …, Zs, Zl, Zp, Cc, Cf, Cs, Co. */

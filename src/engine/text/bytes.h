@@ -37,14 +37,12 @@ static inline bool is_ascii_word(char c)
 /* The next word from *at on, by in_word; "" at the end. */
 static inline str next_word(str text, size_t *at)
 {
-    size_t i = *at;
-    while (i < text.n && !in_word(text.p[i]))
-        i++;
-    size_t from = i;
-    while (i < text.n && in_word(text.p[i]))
-        i++;
-    *at = i;
-    return str_sub(text, from, i);
+    while (*at < text.n && !in_word(text.p[*at]))
+        ++*at;
+    size_t from = *at;
+    while (*at < text.n && in_word(text.p[*at]))
+        ++*at;
+    return str_sub(text, from, *at);
 }
 
 static inline bool text_holds(str text, const char *part)

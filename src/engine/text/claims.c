@@ -15,8 +15,7 @@
  * (one look-up for each word of the clause), and only then is the rest of the row compared. A row
  * may want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and
  * "*" is any word; or have its value in front, as before a German verb at the end of its clause.
- * Also read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
- * ("might").
+ * Also read: whether the clause ends the slot ("quit", "no longer") or only supposes ("might").
  */
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
 enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
@@ -42,8 +41,7 @@ static const struct stem_row firsts[] = {
 #include "lang/claims.def"
 };
 
-/* A person has one employer and may have two cars: only of single slots does a new value replace
- * the old. */
+/* A person has one employer and may have two cars: of single slots a new value replaces the old. */
 const struct slot_row slot_rows[] = {
 #define SLOT(name, is_single, is_kept) {#name, is_single, is_kept},
 #include "engine/text/claims.def"
@@ -130,9 +128,7 @@ static bool is_day_only(const struct words *w, const struct claim *c)
     return has_day;
 }
 
-/*
- * Sets value and end, word indices of the clause; "works at night" fills nothing, as night is idle.
- */
+/* Sets value and end, numbers of words; "works at night" fills nothing, as night is idle. */
 static bool fills(const struct words *w, size_t at, const struct row *row, struct claim *out)
 {
     if (!is_among(str_of(row->words), w->v[at].text, ' '))
@@ -215,13 +211,11 @@ static bool is_over(const struct words *w)
 #include "lang/claims.def"
     };
     for (size_t i = 0; i + 1 < w->n; i++)
-        for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
-            if (!is_among(str_of(pairs[p][0]), w->v[i].text, '|'))
-                continue;
-            for (size_t k = i + 1; k < w->n && k <= i + APART; k++)
-                if (is_among(str_of(pairs[p][1]), w->v[k].text, '|'))
-                    return true;
-        }
+        for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++)
+            if (is_among(str_of(pairs[p][0]), w->v[i].text, '|') &&
+                SOME(k, w->n,
+                     k > i && k <= i + APART && is_among(str_of(pairs[p][1]), w->v[k].text, '|')))
+                return true;
     return false;
 }
 
@@ -261,11 +255,9 @@ struct claim claim_of(const struct words *w)
 
 /* --- lines of a model --- */
 
-/*
- * For distilled lines, which models write in few forms ("User's name is Ana", "Works at Equinor"):
+/* For distilled lines, which models write in few forms ("User's name is Ana", "Works at Equinor"):
  * two lines with the same slot and another value are a change, whatever their words share. the
- * claims above are what people write themselves, in more forms and languages.
- */
+ * claims above are what people write themselves, in more forms and languages. */
 
 static str without_subject(str line)
 {

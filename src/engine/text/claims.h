@@ -17,10 +17,8 @@ struct claim {
     bool is_supposed;  /* "might", "if", "vielleicht": nothing is so yet */
 };
 
-/*
- * Of the words of one clause, by tables: English, German, French, Spanish, Portuguese, Italian and
- * Dutch. Most clauses hold no word that a slot begins with and cost one look-up a word.
- */
+/* Of the words of one clause, in English, German, French, Spanish, Portuguese, Italian and Dutch.
+ * Most clauses hold no word that a slot begins with and cost one look-up a word. */
 struct claim claim_of(const struct words *w);
 
 /* "Choir has moved": the word for what moves, where that is not the speaker; else w->n. */

@@ -25,8 +25,7 @@ static bool is_at(const struct words *w, size_t i, unsigned classes)
 
 /* --- what explains a pronoun in the question itself --- */
 
-/* A capital at the beginning of a question counts as a name unless it is a stop word, a request or
- * a reply. */
+/* A capital at the beginning is a name's unless it is a stop word, a request or a reply. */
 static bool is_name(const struct words *w, size_t i)
 {
     bool opens = i == 0 && !w->v[i].is_stop && is_upper(w->v[i].text.p[0]) &&

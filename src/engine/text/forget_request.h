@@ -9,11 +9,9 @@ enum forget_request {
     FORGET_UNCLEAR /* it says more: an exception, a second clause, what is right instead */
 };
 
-/*
- * Of a message that somebody writes in a chat: "Please forget that I'm allergic to peanuts",
+/* Of a message that somebody writes in a chat: "Please forget that I'm allergic to peanuts",
  * "Vergiss alles, was ich dir über Kinga erzählt habe". Idioms and orders for a text are
- * FORGET_NOTHING: "forget that idea", "delete the second paragraph". A guess by the wording.
- */
+ * FORGET_NOTHING: "forget that idea", "delete the second paragraph". A guess by the wording. */
 enum forget_request forget_request_of(str message);
 
 /* Of what is kept of a conversation mere requests are not found, nor what answers any request, or

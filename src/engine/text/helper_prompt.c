@@ -9,20 +9,17 @@
 /*
  * Nobody said these prompts, so they must neither be recalled for nor remembered. The templates of
  * known programs are recognized before (surface/common/helper_calls.c). The error to avoid is the
- * other one, a user's message taken for a program's: a word for oneself outside the conversation is
- * enough to let it pass.
+ * other one, a user's message taken for a program's: "I" outside the conversation lets it pass.
  */
 
-/* Bytes that are looked at: templates bring long guidelines, and a long system prompt is that of an
- * application. */
+/* Bytes that are looked at: templates are long, and a long system prompt is an application's. */
 enum { ORDER_MAX = 1500, SYSTEM_MAX = 1000, OPENING_MAX = 400, LABEL_MAX = 24 };
 
 /* --- a conversation inside the prompt --- */
 
 enum party { NOBODY, USER_SIDE, MODEL_SIDE };
 
-/* Whose line it is: "USER: …", "[assistant] …", "**Human**: …", "- ai: …", "<user> …",
- * {"role": "user", …}. */
+/* Whose line it is: "USER: …", "[assistant] …", "**Human**: …", "- ai: …", {"role": "user", …}. */
 static enum party party_of(struct arena *a, str line)
 {
     line = str_trim(line);
@@ -71,9 +68,7 @@ static bool has_self(const struct phrase_words *w)
     return SOME(i, w->n, lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO));
 }
 
-/*
- * Costs nothing that recall would notice: at most ORDER_MAX bytes around the dialogue are folded.
- */
+/* At most ORDER_MAX bytes around the dialogue are folded. */
 bool is_helper_prompt(struct arena *a, str system, str user)
 {
     user = str_trim(user);

@@ -44,8 +44,7 @@ static const struct phrase phrases[] = {
 #include "lang/importance.def"
 };
 
-/* What was sorted when it was learnt. People and things of one's own are asked for as often as
- * preferences are. */
+/* By category. People and things of one's own are asked for as often as preferences are. */
 static const struct {
     const char *category;
     double level;
@@ -116,8 +115,7 @@ double importance_by_rule(struct arena *a, const struct memory *m)
     if (m->layer == LAYER_SUMMARY || m->layer == LAYER_EPISODE)
         return SUMMARY;
     struct strs text = lower_words(a, m->content);
-    /* One that is only about habits of eating or the hand that writes is sorted under health, too.
-     */
+    /* Habits of eating and the hand that writes are sorted under health, too. */
     if (level == SAFETY && has_any(text, S("vegetarian vegan pescatarian flexitarian handed")))
         level = PREFERENCE;
     /* "Her name is Shadow" says who someone else is. */
@@ -153,9 +151,7 @@ enum { FADING_DAYS = 30 };
 double age_decay(int64_t age_ms, double half_life_days)
 {
     assert(half_life_days > 0);
-    if (age_ms <= 0)
-        return 1;
-    return exp2(-(double)age_ms / (half_life_days * 86400000.0));
+    return age_ms > 0 ? exp2(-(double)age_ms / (half_life_days * DAY_MS)) : 1;
 }
 
 /* Computed when it is read, so nothing has to be updated daily. */

@@ -3,11 +3,8 @@
 
 #include "words/word_index.h"
 
-/*
- * One table for all rules: a word has a set of classes, so one look-up answers several questions.
- * The index is made at the first use (words/word_index); longer words than WORD_MAX are in no
- * class.
- */
+/* A word has a set of classes, so one look-up answers several questions. Longer words than WORD_MAX
+ * are in no class. */
 
 enum { WORD_MAX = 15 };
 

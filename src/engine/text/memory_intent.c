@@ -44,12 +44,9 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
         str name = phrase_fold(a, str_trim(entities[i]));
         if (utf16_length(name) < ENTITY_MIN)
             continue;
-        for (size_t at = 0; at + name.n <= text.n; at++) {
-            at += str_find(str_sub(text, at, text.n), name);
-            bool starts = at == 0 || !phrase_has_byte(text.p[at - 1]);
+        for (size_t at = 0; (at += str_find(str_sub(text, at, text.n), name)) < text.n; at++) {
             size_t end = at + name.n;
-            if (end > text.n)
-                break;
+            bool starts = at == 0 || !phrase_has_byte(text.p[at - 1]);
             if (starts && (end == text.n || !phrase_has_byte(text.p[end]) || text.p[end] == '\'')) {
                 *out = str_sub(text, at, end);
                 return true;
@@ -59,8 +56,7 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
     return false;
 }
 
-/* "What did I do yesterday?" asks, "Who won yesterday?" does not: someone who speaks of oneself, or
- * one more phrase, must. */
+/* "What did I do yesterday?" asks, "Who won yesterday?" does not: an "I" or another phrase must. */
 static bool is_time_alone(const struct phrase_words *t, int row)
 {
     int next = row;

@@ -13,8 +13,6 @@ struct gate {
     bool is_time; /* names a time ("last May"), of nobody who asks, and asks no more */
 };
 
-/*
- * Phrases that ask for memory; the first hit wins. "exactly", "before" and "when did" alone do not
- * fire, as they are as common in requests without memory. entities are names known in the pool.
- */
+/* Phrases that ask for memory; the first hit wins. "exactly", "before" and "when did" alone do not
+ * fire, as they are as common in requests without memory. entities are names known in the pool. */
 struct gate gate_of(struct arena *a, str message, const str *entities, size_t n);

@@ -5,11 +5,9 @@
 
 /* What a name that tells nothing stands for; shares never go below their floors. */
 enum { FLOOR_SYSTEM = 200, FLOOR_HISTORY = 100, FLOOR_CHUNKS = 200, FLOOR_GENERATION = 256 };
-/*
- * The size of a model decides how much history and context it is given. Providers rarely say it, so
+/* The size of a model decides how much history and context it is given. Providers rarely say it, so
  * it is read from the name, in this order: "…:7b", "/…-70b", "8x7b" (one expert's size), a table of
- * known names, words such as "mini", else 3 billion parameters.
- */
+ * known names, words such as "mini", else 3 billion parameters. */
 
 static const double unknown = 3;
 
@@ -26,8 +24,7 @@ static const struct known_model {
 #undef MODEL
 };
 
-/* A size behind a mark, behind a folder, or of one expert: of the experts of a mixture ("8x7b") one
- * or two work at a time. */
+/* A size behind a mark, a folder, or of one expert: of those ("8x7b") one or two work at a time. */
 static bool says_size(str name, double *out)
 {
 #define SIZE "(\\d+(?:\\.\\d+)?)b"

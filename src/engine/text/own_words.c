@@ -11,8 +11,7 @@
 /* Words of a quote that is a text and not a name; bytes of it, and of a document between tags. */
 enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40 };
 
-/* Log odds from which on a head may tell something, and that such a head gives a text all the same
- * (trial 103). */
+/* From these log odds on a head may tell something, and one that may gives a text (trial 103). */
 static const double telling = -2, surely_given = 2;
 
 /*
@@ -39,8 +38,7 @@ static size_t word_count(str text)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++)
-        n += text.p[i] != ' ' && text.p[i] != '\n' &&
-             (i == 0 || text.p[i - 1] == ' ' || text.p[i - 1] == '\n');
+        n += !char_is_one_of(text.p[i], " \n") && (!i || char_is_one_of(text.p[i - 1], " \n"));
     return n;
 }
 
@@ -72,14 +70,13 @@ static bool begins_line(str text, size_t at)
     return !at || text.p[at - 1] == '\n';
 }
 
-/* Where the last paragraphs begin that read like sentences: behind a fence whose end was forgotten,
- * these are not code. */
+/* Where the last paragraphs that read like sentences begin: no code, behind a fence without end. */
 static size_t last_prose(str text, size_t from)
 {
     size_t prose = text.n;
     for (size_t end = text.n; end > from;) {
         size_t at = end;
-        while (at > from && !(text.p[at - 1] == '\n' && at > 1 && text.p[at - 2] == '\n'))
+        while (at > from && !str_ends(str_sub(text, 0, at), S("\n\n")))
             at--;
         str said = str_trim(str_sub(text, at, end));
         bool is_prose = said.n && is_letter(said.p[0]) &&
@@ -153,22 +150,17 @@ static size_t behind_tag(struct reader *r, size_t at)
 static size_t behind_quote(struct reader *r, size_t at)
 {
     str text = utf8_cut(r->text, at + QUOTE_MAX);
-    static const struct {
-        str open, close;
-    } pairs[] = {{{"\"", 1}, {"\"", 1}},
-                 {{"\xE2\x80\x9C", 3}, {"\xE2\x80\x9D", 3}},
-                 {{"\xE2\x80\x9E", 3}, {"\xE2\x80\x9C", 3}},
-                 {{"\xC2\xAB", 2}, {"\xC2\xBB", 2}},
-                 {{"\xE2\x80\x98", 3}, {"\xE2\x80\x99", 3}},
-                 {{"'", 1}, {"'", 1}}};
+    static const char *const pairs[][2] = {{"\"", "\""}, {"“", "”"}, {"„", "“"},
+                                           {"«", "»"},   {"‘", "’"}, {"'", "'"}};
     if (at && !char_is_one_of(text.p[at - 1], " \n:(["))
         return 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (!str_starts(rest_from(text, at), pairs[i].open))
+        str open = str_of(pairs[i][0]), close = str_of(pairs[i][1]);
+        if (!str_starts(rest_from(text, at), open))
             continue;
-        size_t from = at + pairs[i].open.n, to = from;
+        size_t from = at + open.n, to = from;
         do {
-            to += str_find(rest_from(text, to), pairs[i].close) + pairs[i].close.n;
+            to += str_find(rest_from(text, to), close) + close.n;
         } while (to < text.n && !char_is_one_of(text.p[to], " \n.,;:!?)]-"));
         bool is_closed = to <= text.n;
         r->endless += !is_closed;
@@ -245,15 +237,15 @@ static size_t behind_line(struct arena *a, str text, size_t at)
     /* "From: …" and "Subject: …" head a mail. */
     if (!to && text_starts_with_any(line, mail_from) &&
         text_starts_with_any(line_at(text, next_line(text, at)), mail_fields))
-        to = text.n;
-    if (!to && (str_starts(line, S(">")) || is_example(a, line)))
-        to = at + line.n;
-    return to;
+        return text.n;
+    return !to && (str_starts(line, S(">")) || is_example(a, line)) ? at + line.n : to;
 }
 
 /* --- a head and the text that it gives --- */
 
-size_t text_behind_head(str text)
+/* The place behind the first sentence of a text, where more follows and it ends with a colon, or
+ * asks and ends with its line; 0: it has no such head. */
+static size_t behind_head(str text)
 {
     static const char *const ends[] = {". ", "! ", "? ", ": ", "\uFF1A"};
     enum { COLON = 3 }; /* from there on; the end that comes first counts */
@@ -272,7 +264,7 @@ size_t text_behind_head(str text)
 /* "Make it shorter: …" gives all that stands behind it, "Why does this fail?" the paragraph. */
 static size_t behind_given(str text, size_t *head)
 {
-    size_t from = text_behind_head(text);
+    size_t from = behind_head(text);
     str said = str_trim(str_sub(text, 0, from));
     double least = form_odds_of(FORM_TELLS, said).by[0] > telling ? surely_given : 0;
     *head = said.n;
@@ -346,16 +338,13 @@ static str without_documents(struct reader *r)
     str text = r->text;
     struct buf b = buf_make(r->a, text.n + 1);
     size_t copied = 0;
-    for (size_t i = 0; i < text.n;) {
-        bool may_begin = i == 0 || text.p[i - 1] == '\n' || char_is_one_of(text.p[i], "`~\"'<") ||
-                         (unsigned char)text.p[i] >= 0xC2; /* other quotation marks */
-        size_t to = may_begin ? behind_document(r, i) : 0;
-        if (to > i) {
-            buf_add(&b, str_sub(text, copied, i));
-            copied = i = to;
-        } else {
-            i++;
-        }
+    for (size_t i = 0; i < text.n; i++) {
+        size_t to = behind_document(r, i);
+        if (to <= i)
+            continue;
+        buf_add(&b, str_sub(text, copied, i));
+        copied = to;
+        i = to - 1;
     }
     if (!copied)
         return text;
@@ -363,8 +352,7 @@ static str without_documents(struct reader *r)
     return str_trim(buf_str(&b));
 }
 
-/* May give "" when all of it is another's. Linear in the text, but for ENDLESS_MAX searches for an
- * end that is not there. */
+/* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */
 str utterance_own_words(struct arena *a, str text)
 {
     struct reader r = {a, text, 0};
@@ -377,15 +365,12 @@ str utterance_own_words(struct arena *a, str text)
 
 /* --- output of a failing program --- */
 
-/*
- * A pasted stack trace would fill the question with names of files and classes that find other
+/* A pasted stack trace would fill the question with names of files and classes that find other
  * traces. Only two lines or more that look like a trace are one; then these go, with the code that
- * they quote, and what the user asked about them stays.
- */
+ * they quote, and what the user asked about them stays. */
 
 /* A failure ("Caused by", "error[E0382]", "java.lang.NullPointerException"), a frame ("at f(…)"),
- * or a place ("main.c:41", "load.py\", line 17"). Before "Error" stands a name, which "E" begins
- * not. */
+ * or a place ("main.c:41", "load.py\", line 17"). Before "Error" stands a name, no "E". */
 static bool is_trace(str line)
 {
     struct pattern *printed =
@@ -428,7 +413,6 @@ str text_without_material(struct arena *a, str text)
 {
     str left = without_traces(a, text);
     size_t head, to = behind_given(left, &head);
-    return !to ? left
-               : str_trim(str_printf(a, S_FMT S_FMT, S_ARG(str_sub(left, 0, head)),
-                                     S_ARG(rest_from(left, to))));
+    str own = str_sub(left, 0, to ? head : left.n), rest = rest_from(left, to);
+    return to ? str_trim(str_printf(a, S_FMT S_FMT, S_ARG(own), S_ARG(rest))) : left;
 }

@@ -11,10 +11,8 @@
 
 /* --- the words of a text --- */
 
-/*
- * A text becomes folded words with "." between sentences, so that no phrase reaches over the end of
- * one. Apostrophes belong to a word ("what's"), hyphens inside it, too ("follow-up").
- */
+/* A text becomes folded words with "." between sentences, so that no phrase reaches over the end of
+ * one. Apostrophes belong to a word ("what's"), hyphens inside it, too ("follow-up"). */
 
 enum { TOKENS_MAX = 2000 };
 
@@ -65,15 +63,10 @@ str phrase_fold(struct arena *a, str message)
     for (size_t i = 0; i < lower.n; i++) {
         str rest = str_sub(lower, i, lower.n);
         bool is_wide = (unsigned char)lower.p[i] >= 0x80;
-        if (is_wide && str_starts(rest, S("\xE2\x80\x99"))) {
-            p[n++] = '\'';
-            i += 2;
-        } else if (is_wide && (str_starts(rest, S("¿")) || str_starts(rest, S("¡")))) {
-            p[n++] = ' ';
-            i++;
-        } else {
-            p[n++] = lower.p[i];
-        }
+        bool is_quote = is_wide && str_starts(rest, S("\xE2\x80\x99"));
+        bool is_mark = is_wide && (str_starts(rest, S("¿")) || str_starts(rest, S("¡")));
+        p[n++] = is_quote ? '\'' : is_mark ? ' ' : lower.p[i];
+        i += is_quote ? 2 : is_mark;
     }
     return (str){p, n};
 }
@@ -88,7 +81,8 @@ str phrase_fold(struct arena *a, str message)
  * "*" or optional words) are compared always.
  */
 
-enum choice_kind { CHOICE_WORDS, CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY };
+enum choice_kind { CHOICE_ANY, CHOICE_DATE, CHOICE_MONTH, CHOICE_WEEKDAY, CHOICE_WORDS };
+static const char *const choice_names[] = {"*", "#", "@month", "@weekday", NULL};
 
 /* What may stand at one place of a phrase. */
 struct phrase_choice {
@@ -126,21 +120,12 @@ struct phrase_set {
     struct arena arena;
 };
 
-static enum choice_kind kind_of(str choice)
-{
-    return str_is(choice, "*")          ? CHOICE_ANY
-           : str_is(choice, "#")        ? CHOICE_DATE
-           : str_is(choice, "@month")   ? CHOICE_MONTH
-           : str_is(choice, "@weekday") ? CHOICE_WEEKDAY
-                                        : CHOICE_WORDS;
-}
-
 /* An optional place that does not fit is skipped; there is no going back, so a list must not rely
  * on an optional "*" before a word that it could swallow. */
 static struct phrase_choice choice_of(struct arena *a, str text)
 {
     struct phrase_choice c = {.is_optional = text_cut_front(&text, S("?"))};
-    c.kind = kind_of(text);
+    c.kind = (enum choice_kind)name_index(choice_names, text, CHOICE_WORDS);
     if (c.kind != CHOICE_WORDS)
         return c;
     c.words.v = NEW_N(a, str, text.n + 1);
@@ -251,11 +236,10 @@ static bool phrase_stands(const struct phrase_words *t, const struct phrase *p, 
 {
     for (size_t at = 0; at < t->n && (at == 0 || !p->is_opening); at++) {
         size_t n = phrase_at(t, at, p);
-        if (!n)
-            continue;
-        if (out)
+        if (n && out)
             *out = words_of_tokens(t, at, n);
-        return true;
+        if (n)
+            return true;
     }
     return false;
 }

@@ -3,11 +3,9 @@
 
 #include "base/str.h"
 
-/*
- * A phrase is words that must stand next to each other: a|b is either, ?a may be missing, * is any
+/* A phrase is words that must stand next to each other: a|b is either, ?a may be missing, * is any
  * word, . is the end of a sentence, # a date in digits, @month and @weekday any of these. ^ at the
- * front: the text must begin so.
- */
+ * front: the text must begin so. */
 
 struct phrase_word {
     str text;
@@ -27,11 +25,9 @@ str phrase_fold(struct arena *a, str text);
 /* Of a folded text; the first 2,000 words count. */
 struct phrase_words phrase_words_of(struct arena *a, str text);
 
-/*
- * The first phrase of a column of a static table, from that row on, that stands in the text: its
+/* The first phrase of a column of a static table, from that row on, that stands in the text: its
  * row, or -1. The phrases, each `size` bytes behind the one before, end with NULL. *out (or NULL)
- * is the part of the text that matched. All phrases are looked for in one pass over the words.
- */
+ * is the part of the text that matched. All phrases are looked for in one pass over the words. */
 int phrase_next(const struct phrase_words *t, const char *const *column, size_t size, int from,
                 str *out);
 

@@ -38,8 +38,7 @@ void rank_sort(struct ranked *v, size_t n)
         }
 }
 
-/* A text that is put in order: its scaled score, and its greatest likeness to the first `compared`
- * of those taken. */
+/* A text in its order: its scaled score, its greatest likeness to the first `compared` taken. */
 struct choice {
     double scaled, like;
     struct term_set terms; /* made when it is compared first */
@@ -108,8 +107,7 @@ void rank_diversify(struct arena *a, const double *scores, const str *texts, siz
             order[done++] = i;
 }
 
-/* A long best line must not be lost, and a worse line must not take the place of a better one
- * because it is short. */
+/* A long best line must not be lost, nor a better line to a worse one that is short. */
 size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
 {
     int64_t total = 0;

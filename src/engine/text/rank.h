@@ -13,8 +13,7 @@ static inline double rank_known(int64_t all)
     return (double)all / ((double)all + 50);
 }
 
-/* How much count occurrences say: rises from 0, 1 for one, never over k + 1 (BM25's, without
- * lengths). */
+/* How much count occurrences say, by BM25 without lengths: 1 for one, never over k + 1. */
 static inline float rank_saturate(float count, float k)
 {
     return count * (k + 1) / (count + k);
@@ -33,18 +32,14 @@ struct ranked {
 /* Greatest rank first; of equal ranks the least tie. */
 void rank_sort(struct ranked *v, size_t n);
 
-/*
- * Maximal marginal relevance: order gets the numbers of the scores, each next one the greatest of
+/* Maximal marginal relevance: order gets the numbers of the scores, each next one the greatest of
  * 0.85 score (scaled to 0..1) - 0.15 of its greatest likeness to one taken before. The earlier
- * number wins a tie. Only the first `most` are chosen so; the others follow as they stand.
- */
+ * number wins a tie. Only the first `most` are chosen so; the others follow as they stand. */
 void rank_diversify(struct arena *a, const double *scores, const str *texts, size_t n, size_t most,
                     size_t *order);
 
-/*
- * How many of the first go into the budget: stops at the first that does not fit, but takes the
- * first one whatever its size. budget < 0 has no end.
- */
+/* How many of the first go into the budget: stops at the first that does not fit, but takes the
+ * first one whatever its size. budget < 0 has no end. */
 size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget);
 
 /* The order of n texts, best first, in which the first `most` are from as many groups as possible

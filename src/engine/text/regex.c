@@ -11,8 +11,7 @@
 /*
  * Patterns are ours, the texts are anybody's: MATCH_LIMIT ends a match that would try too many
  * ways, and such a text simply has no match. Compiling (with machine code) costs more than
- * matching, so a pattern is compiled at its first use: a command that extracts nothing pays
- * nothing.
+ * matching, so a pattern is compiled at its first use.
  */
 
 enum { MATCH_LIMIT = 200000 };

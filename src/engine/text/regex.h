@@ -3,18 +3,13 @@
 
 #include "base/str.h"
 
-/*
- * PCRE2, compiled to machine code, with a limit on the work of one match. Letters are ASCII: no
+/* PCRE2, compiled to machine code, with a limit on the work of one match. Letters are ASCII: no
  * byte of another script is a word character or has a case, so that every text may be matched and
- * offsets never cut a character of UTF-8 unless the pattern says so.
- */
+ * offsets never cut a character of UTF-8 unless the pattern says so. */
 struct pattern;
 
-/*
- * The patterns of a column of a static table: n regexes (or NULL), each `size` bytes behind the one
- * before. Each is compiled by its first match: some hundred take 8 ms, and most talk needs few of
- * them.
- */
+/* The patterns of a column of a static table: n regexes (or NULL), each `size` bytes behind the one
+ * before. Each is compiled by its first match, as most talk needs few of some hundred. */
 struct pattern *const *patterns_of(const char *const *column, size_t n, size_t size);
 #define PATTERNS(ROWS, COLUMN)                                                                     \
     patterns_of(&(ROWS)->COLUMN, sizeof(ROWS) / sizeof *(ROWS), sizeof *(ROWS))

@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 
-/* The text, with the day on which it was said behind it when it names another one from there:
- * "User flies tomorrow (said 2026-03-05)". A text that holds a year, and one without a date (0), is
- * unchanged. */
+/* The text, with the day on which it was said behind it when it names another one from there: "User
+ * flies tomorrow (said 2026-03-05)". Unchanged where it holds a year or has no date (0). */
 str text_with_day(struct arena *a, str text, int64_t said_ms);

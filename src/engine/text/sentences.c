@@ -19,11 +19,9 @@ enum {
 };
 
 /*
- * A mark (. ! ? and the wide ones) ends a sentence when a blank or the end follows; an empty line
- * always does. A dot does not where it belongs to an abbreviation ("Dr. Ito"), to initials ("J. A.
- * Smith", "the U.S. economy"), to a day or an item's number ("on 3. May", "2. Mix"), or to an
- * ordinal ("am 24. kommt Anna", "w 3. klasie"). So texts are cut rather too seldom than too often:
- * a fact cut in two loses its subject.
+ * A dot ends no sentence where it belongs to an abbreviation ("Dr. Ito"), to initials ("J. A.
+ * Smith"), to a day or an item's number ("on 3. May", "2. Mix"), or to an ordinal ("w 3. klasie").
+ * So texts are cut rather too seldom than too often: a fact cut in two loses its subject.
  *
  * The cost is one pass with look-ups at marks only; next_stop skips all other bytes by a table.
  */

@@ -18,8 +18,7 @@ struct sentence {
  * as well, if it is only blanks.
  */
 bool sentence_cut(str *rest, struct sentence *out);
-/* The same, except that an ordinal ends a sentence: for who looks for orders, which are found less
- * well behind other words. */
+/* The same, but an ordinal ends one: orders are found less well behind other words. */
 bool sentence_cut_short(str *rest, struct sentence *out);
 
 /* The text up to the end of its nth sentence; where a sentence goes on, the next one is a part. */

@@ -3,10 +3,8 @@
 
 #include "engine/text/bytes.h"
 
-/*
- * Words as 64-bit hashes in a sorted array: two texts are compared in one pass without allocation.
- * A collision of two words in one comparison is too rare to matter.
- */
+/* Two texts are compared in one pass without allocation. A collision of two words in one comparison
+ * is too rare to matter. */
 
 struct term_set terms_with_room(struct arena *a, size_t n)
 {
@@ -74,8 +72,7 @@ double terms_jaccard(const struct term_set *one, const struct term_set *other)
     return all ? (double)shared / (double)all : 0;
 }
 
-/* Words cut to CUT bytes instead of stems: near-duplicates need no grammar, and this runs for all
- * results of a recall. */
+/* Cut words, not stems: near-duplicates need no grammar, and all results are compared. */
 struct term_set shingles_of(struct arena *a, str text)
 {
     enum { CUT = 8 };

@@ -3,10 +3,8 @@
 
 #include "base/str.h"
 
-/*
- * Terms are hashes: of a word, its stem, or the first letters of it, as the caller chooses. They
- * are collected in any order; after terms_sort they are a set, which the other functions need.
- */
+/* Terms are hashes: of a word, its stem, or the first letters of it, as the caller chooses. They
+ * are collected in any order; after terms_sort they are a set, which the other functions need. */
 struct term_set {
     uint64_t *v;
     size_t n, cap;

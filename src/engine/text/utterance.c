@@ -25,10 +25,7 @@
  * rule then reaches old messages, too (decisions/008).
  */
 
-enum { OPENING_WORDS = 8, COURTESY_WORDS = 14, TELLING_WORDS = 4 };
-
-/* Bytes of the longest courtesy, and of an answer without knowledge. */
-enum { COURTESY_MAX = 120 };
+enum { OPENING_WORDS = 8, COURTESY_WORDS = 14, COURTESY_BYTES = 120, TELLING_WORDS = 4 };
 
 /* --- the first words of a sentence --- */
 
@@ -113,7 +110,7 @@ static bool sentence_is_courtesy(struct arena *a, str sentence)
 {
     size_t at = 0;
     str first = utf8_lower(a, next_word(sentence, &at));
-    if (sentence.n > COURTESY_MAX || (first.n && !is_courteous(first)))
+    if (sentence.n > COURTESY_BYTES || (first.n && !is_courteous(first)))
         return false;
     struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
     return w.n <= COURTESY_WORDS && EVERY(i, w.n, is_courteous(utf8_lower(a, w.v[i].text)));
@@ -160,11 +157,10 @@ static bool sentence_only_requests(str sentence)
 /* Marks by which programs part the speakers of a conversation. */
 static bool has_speaker_mark(str sentence)
 {
-    static const char *const marks[] = {"<|",         "[INST]",         "[/INST]",
-                                        "<<SYS>>",    "### System",     "<system>",
-                                        "</system>",  "SYSTEM:",        "### Instruction",
-                                        "ASSISTANT:", "\"tool_calls\"", "<tool_call>",
-                                        NULL};
+    static const char *const marks[] = {
+        "SYSTEM:",    "### System", "<tool_call>", "### Instruction", "<system>",
+        "ASSISTANT:", "<<SYS>>",    "</system>",   "[/INST]",         "\"tool_calls\"",
+        "[INST]",     "<|",         NULL};
     bool may_have = SOME(i, sentence.n, char_is_one_of(sentence.p[i], "<[#:\"")); /* as each has */
     return may_have && text_holds_any(sentence, marks);
 }

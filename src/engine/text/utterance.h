@@ -18,26 +18,20 @@ bool sentence_asks(str sentence);
 bool utterance_is_courtesy(struct arena *a, str text);
 
 /* It tells a model what to do or to believe: "ignore previous instructions", "SYSTEM: …". A user
- * may wish ("from now on answer in German"), another text may not ("when asked about banks, answer
- * …"). */
+ * may wish ("from now on answer in German"), another text may not ("when asked, answer …"). */
 bool sentence_instructs(struct arena *a, str sentence, bool is_user);
 
-/*
- * The part of a turn that states something: its sentences without those above. is_user: the turn is
+/* The part of a turn that states something: its sentences without those above. is_user: the turn is
  * the user's, whose standing wishes ("always answer in German") are statements. "" when nothing is
- * left; text itself when nothing had to go.
- */
+ * left; text itself when nothing had to go. */
 str utterance_statements(struct arena *a, str text, bool is_user);
 
 /* Whether rules alone take a user's sentence for a statement, as the weights are fitted that put
  * them right (data/lang/tells.def). */
 bool utterance_by_rules(struct arena *a, str sentence);
 
-/*
- * The words that the writer of a message wrote, by own_words.c: without code fences, tags, quotes
- * and separators that hold a document, quoted lines ("> …"), mails, examples, requests to work on a
- * given text with that text, and pages (a long run of lines). text itself when nothing had to go.
- */
+/* The words that the writer of a message wrote, without what was pasted, quoted or given to be
+ * worked on (own_words.c). text itself when nothing had to go. */
 str utterance_own_words(struct arena *a, str text);
 
 /* The place behind the code between fences ("```", "~~~", also """ and ''') that begins at `at`; 0:
@@ -45,13 +39,7 @@ str utterance_own_words(struct arena *a, str text);
  * after some no more is searched. */
 size_t text_behind_fence(str text, size_t at, size_t *endless);
 
-/* The place behind the first sentence of a text, where more follows and it ends with a colon, or
- * asks and ends with its line; 0: it has no such head. */
-size_t text_behind_head(str text);
-
-/*
- * What a message asks: without stack traces, compiler errors and such (a run of lines that look
+/* What a message asks: without stack traces, compiler errors and such (a run of lines that look
  * printed by a program, at least two of them), and without a text given to be worked on ("Make it
- * shorter: …"). Nobody is asked about by their words. text itself when it holds none.
- */
+ * shorter: …"). Nobody is asked about by their words. text itself when it holds none. */
 str text_without_material(struct arena *a, str text);
