@@ -1,11 +1,8 @@
 /* commands.c - the table of commands. */
 #include "app/command.h"
 
-/*
- * A row of commands.def is a command: its words, its help and the flags it takes. run.c checks
- * usage by the row and help.c prints it, so a new command is a row and a file with its function.
- * Satellites have rows of their own (ext/commands.c).
- */
+/* run.c checks usage by the row and help.c prints it, so a new command is a row of commands.def and
+ * a file with its function. Satellites have rows of their own (ext/commands.c). */
 
 const struct command commands[] = {
 #define COMMAND(name, usage, help, example, flags, least, most, ...)                               \

@@ -3,11 +3,7 @@
 #include "app/instance.h"
 #include "app/print.h"
 
-/*
- * The command runs what a server runs by itself every day, in the spaces of one user, and says line
- * by line what it changed and why. With --dry-run nothing is changed and the lines say what would
- * be. The engine lists only the first changes; the counts at the end are of all.
- */
+/* The engine lists only the first changes; the counts at the end are of all. */
 
 enum { PRINT_MAX = 4 << 20 };
 
@@ -15,7 +11,6 @@ static FIELDS_OF(consolidate_report, report, (BOOL, dry_run), (INT, looked_at), 
                  (INT, promoted), (INT, evicted), (INT, pruned), (TIME, began), (INT, took_ms));
 static FIELDS_OF(consolidate_line, line, (STR, what), (STR, id), (STR, text), (STR, why));
 
-/* The report and each change with its reason, so that a script can review a dry run. */
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -31,7 +26,6 @@ static void print_json(struct ctx *ctx, const struct consolidate_report *r)
     print_buf(&b);
 }
 
-/* "and N more" stands for changes that the report counts and does not list. */
 static void print_text(struct ctx *ctx, const struct consolidate_report *r)
 {
     for (size_t i = 0; i < r->n; i++) {

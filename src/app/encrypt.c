@@ -12,14 +12,10 @@
 #include "app/print.h"
 #include "app/progress.h"
 #include "base/audit.h"
+#include "base/files.h"
 
-/*
- * The database is encrypted as a whole by a key of 32 bytes. Where the key is belongs to app/key;
- * here it meets the file. encrypt, decrypt and rekey convert an existing database by a copy that
- * replaces it, and say afterwards where the key is. encrypt and rekey, which may store a new key,
- * hold a lock on the data folder meanwhile. A key that is made here is always stored before
- * anything is encrypted by it.
- */
+/* Where the key is belongs to app/key; here it meets the file. A key that is made here is always
+ * stored before anything is encrypted by it. */
 
 static const char encrypt_the_disk[] =
     "rememberd does not encrypt it; encrypt the disk that PostgreSQL is on, and its dumps";
@@ -65,12 +61,6 @@ static enum status print_report(struct ctx *ctx, const struct options *o,
 }
 
 /* Only one process may change keys, or one overwrites the key that the other has just stored. */
-static void lock_leave(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-}
-
 static enum status lock_take(struct ctx *ctx, const struct instance *instance, int *fd)
 {
     assert(*fd < 0);
@@ -99,7 +89,7 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
     if (instance_is_new(ctx, &instance))
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance.file));
-    CLEANUP(lock_leave) int lock = -1;
+    CLEANUP(fd_close) int lock = -1;
     TRY(lock_take(ctx, &instance, &lock));
     enum store_kind kind = store_kind(ctx, instance.file);
     if (kind == STORE_ENCRYPTED)
@@ -124,10 +114,14 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
 
 /* --- what is encrypted --- */
 
-/* For decrypt, rekey and key: there must be a database, and it must be encrypted. */
+/* For decrypt, rekey and key: there must be a database, and it must be encrypted. lock: NULL for
+ * who changes no key. */
 static enum status find_encrypted(struct ctx *ctx, const struct options *o,
-                                  const struct instance *instance, struct key *key)
+                                  struct instance *instance, int *lock, struct key *key)
 {
+    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, instance));
+    if (lock)
+        TRY(lock_take(ctx, instance, lock));
     enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
         return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance->file));
@@ -141,12 +135,10 @@ static enum status find_encrypted(struct ctx *ctx, const struct options *o,
 enum status command_decrypt(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
+    CLEANUP(fd_close) int lock = -1;
     struct instance instance;
     struct key none = {0};
-    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
-    CLEANUP(lock_leave) int lock = -1;
-    TRY(lock_take(ctx, &instance, &lock));
-    TRY(find_encrypted(ctx, o, &instance, &key));
+    TRY(find_encrypted(ctx, o, &instance, &lock, &key));
     TRY(convert_database(ctx, &instance, &key, &none));
     str advice =
         str_printf(&ctx->arena, "Earlier backups still need the key, which stays in " S_FMT ".\n",
@@ -161,11 +153,9 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
+    CLEANUP(fd_close) int lock = -1;
     struct instance instance;
-    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
-    CLEANUP(lock_leave) int lock = -1;
-    TRY(lock_take(ctx, &instance, &lock));
-    TRY(find_encrypted(ctx, o, &instance, &key));
+    TRY(find_encrypted(ctx, o, &instance, &lock, &key));
     TRY(key_configured_new(ctx, o->new_key_file, &new));
     if (!new.bytes && !key.store)
         return fail(ctx, BAD_INPUT,
@@ -209,8 +199,7 @@ enum status command_key(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
-    TRY(instance_find_file(ctx, &o->settings, encrypt_the_disk, &instance));
-    TRY(find_encrypted(ctx, o, &instance, &key));
+    TRY(find_encrypted(ctx, o, &instance, NULL, &key));
     if (!store_key_fits(ctx, instance.file, key.bytes))
         return fail(ctx, FORBIDDEN, "the key in " S_FMT " is not the key of the database",
                     S_ARG(key.from));

@@ -10,8 +10,7 @@
  * Names, values, defaults and sentences come from the tables that also read the flags. Written here
  * are the four options of the overview, the groups of commands, and which settings most people
  * want. A command that no group names is listed with the last group, and all settings are listed by
- * --help-all, so that neither list can miss a new one. The layout is a left column and wrapped text
- * beside it.
+ * --help-all, so that neither list can miss a new one.
  */
 
 /* In the order of the page; names stand between spaces. */
@@ -35,8 +34,7 @@ static const char *const common_settings[] = {"listen",        "upstream",
                                               "require_token", "hosts",
                                               "log_level",     NULL};
 
-/* The columns are where the texts begin; what is too long for its column has its text on the next
- * line. */
+/* Where the texts begin; what is too long for its column has its text on the next line. */
 enum {
     WIDTH = 100,
     FLAG_COLUMN = 34,
@@ -180,8 +178,7 @@ static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *de
         S(""), 0);
 }
 
-/* The setting that matters to every command: where the data is; and its key, where the usage
- * names it. */
+/* Where the data is, which matters to every command, and its key where the usage names it. */
 static void add_common_settings(struct ctx *ctx, struct buf *b, const struct command *c,
                                 const struct settings *defaults)
 {
@@ -214,8 +211,7 @@ static void print_whole(const struct buf *b)
     fwrite(b->p, 1, b->n, stdout);
 }
 
-/* In the order in which people look: usage, what it does, its options, an example, and what the
- * exit status means. */
+/* In the order in which people look. */
 void help_print_command(struct ctx *ctx, const struct command *c, bool all)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);

@@ -10,13 +10,8 @@
 #include "base/files.h"
 #include "surface/surface.h"
 
-/*
- * The transport "stdio" of the Model Context Protocol: a client starts this program, writes one
- * JSON-RPC message a line to its standard input, and reads one a line from standard output. Nothing
- * else may be printed there, so logs go to standard error. Messages are answered one after the
- * other, in order. There is no token: whoever can start the program can read the data. It ends with
- * its input.
- */
+/* Nothing but answers may be printed on standard output, so logs go to standard error. There is no
+ * token: whoever can start the program can read the data. */
 
 /* The limit of a line is the setting body_max, the same as for a message over HTTP. */
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };

@@ -8,21 +8,12 @@
 
 static FIELDS_OF(store_moved, moved, (INT, rows), (INT, users), (INT, resumed));
 
-/* One of the two: a folder with a file, or a database in PostgreSQL. */
-struct side {
-    struct instance instance; /* of a folder */
-    struct key key;
-};
-
-static void side_free(struct side *s)
-{
-    key_free(&s->key);
-}
-
 static const str file_scheme = {"sqlite:", 7};
 
+/* A database in PostgreSQL, or a folder with a file, which has an instance and maybe a key. */
 static enum status find_side(struct ctx *ctx, const struct options *o, const char *flag, str url,
-                             struct side *out, struct store_settings *settings)
+                             struct instance *instance, struct key *key,
+                             struct store_settings *settings)
 {
     struct settings own = o->settings;
     settings->path = url;
@@ -32,12 +23,12 @@ static enum status find_side(struct ctx *ctx, const struct options *o, const cha
         return fail(ctx, BAD_INPUT,
                     "%s must be sqlite:FOLDER or postgres://USER@HOST/DATABASE?schema=NAME", flag);
     own.data = str_sub(url, file_scheme.n, url.n);
-    TRY(instance_find(ctx, &own, &out->instance));
-    TRY(key_find(ctx, &own, out->instance.folder, out->instance.file, &out->key));
-    *settings = (struct store_settings){.path = out->instance.file,
-                                        .key = out->key.bytes,
+    TRY(instance_find(ctx, &own, instance));
+    TRY(key_find(ctx, &own, instance->folder, instance->file, key));
+    *settings = (struct store_settings){.path = instance->file,
+                                        .key = key->bytes,
                                         .keeps_old = true,
-                                        .erasures = out->instance.erasures};
+                                        .erasures = instance->erasures};
     return OK;
 }
 
@@ -46,17 +37,17 @@ static void show_progress(void *own, const char *what, int64_t done, int64_t all
     progress_show(own, what, done, all, 1, all > 1 ? "rows" : "");
 }
 
-static void print_words(const struct side *from, const struct store_moved *moved)
+static void print_words(const struct instance *from, const struct store_moved *moved)
 {
     printf("copied and compared: %lld rows of %lld user%s", (long long)moved->rows,
            (long long)moved->users, moved->users == 1 ? "" : "s");
     if (moved->resumed)
         printf(" (%lld were there from an earlier try)", (long long)moved->resumed);
     printf("\nthe source is unchanged; what could be undone there is final here\n");
-    if (from->instance.folder.n)
+    if (from->folder.n)
         printf("if " S_FMT
                " has seal.key, rememberd.audit or audit.key, take them to the new data folder\n",
-               S_ARG(from->instance.folder));
+               S_ARG(from->folder));
 }
 
 enum status command_migrate_check(struct ctx *ctx, const struct options *o)
@@ -66,19 +57,20 @@ enum status command_migrate_check(struct ctx *ctx, const struct options *o)
 
 enum status command_migrate(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(side_free) struct side from = {0};
-    CLEANUP(side_free) struct side to = {0};
+    CLEANUP(key_free) struct key from_key = {0};
+    CLEANUP(key_free) struct key to_key = {0};
+    struct instance from = {0}, to = {0};
     struct progress progress = {0};
     struct store_moved moved;
     struct store_move move = {.progress = show_progress, .own = &progress};
-    TRY(find_side(ctx, o, "--from", o->from, &from, &move.from));
+    TRY(find_side(ctx, o, "--from", o->from, &from, &from_key, &move.from));
     move.from.must_exist = true;
-    TRY(find_side(ctx, o, "--to", o->to, &to, &move.to));
-    if (from.instance.folder.n && instance_is_new(ctx, &from.instance))
+    TRY(find_side(ctx, o, "--to", o->to, &to, &to_key, &move.to));
+    if (from.folder.n && instance_is_new(ctx, &from))
         return fail(ctx, NOT_FOUND, "--from: there is no database in '" S_FMT "'",
-                    S_ARG(from.instance.folder));
-    if (to.instance.folder.n)
-        TRY(make_folder_of(ctx, to.instance.file));
+                    S_ARG(from.folder));
+    if (to.folder.n)
+        TRY(make_folder_of(ctx, to.file));
     enum status status = store_move(ctx, &move, &moved);
     progress_end(&progress);
     TRY(status);

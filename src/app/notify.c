@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include "base/files.h"
 
 /* A path, or "@" and a name in Linux's abstract namespace, where the name begins with a NUL. */
 static enum status find_socket(struct ctx *ctx, str path, struct sockaddr_un *at, socklen_t *size)
@@ -30,13 +31,10 @@ enum status notify_manager(struct ctx *ctx, const char *state)
     if (!path || !*path)
         return OK;
     TRY(find_socket(ctx, str_of(path), &at, &size));
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    CLEANUP(fd_close) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     size_t n = strlen(state);
     ssize_t sent = fd < 0 ? -1 : sendto(fd, state, n, MSG_NOSIGNAL, (struct sockaddr *)&at, size);
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
     return sent == (ssize_t)n ? OK
                               : fail(ctx, STORAGE, "NOTIFY_SOCKET '%s' does not take a message: %s",
-                                     path, strerror(why));
+                                     path, strerror(errno));
 }

@@ -6,10 +6,9 @@
 
 /*
  * A command line has three kinds of words: options of commands (options_table), settings of the
- * program (settings_table in core), and the rest, which are the command and its arguments. All
- * flags are long, --name VALUE or --name=VALUE, and a switch needs no value. given remembers which
- * options were written, so that main.c can refuse those that the command does not take, and a
- * command can tell a default from a wish (options_has).
+ * program (settings_table in core), and the rest, which are the command and its arguments. A
+ * switch needs no value. given remembers which options were written, so that run.c can refuse those
+ * that the command does not take, and a command can tell a default from a wish (options_has).
  */
 
 static const char *const levels[] = {"turn", "session", NULL};
@@ -23,8 +22,7 @@ static const char *const pools[] = {"each", "one", NULL};
     {                                                                                              \
         STR(struct options, NAME), .max = MAX, .unit = UNIT, .help = HELP, ##__VA_ARGS__           \
     }
-/* One table for all commands: the same name means the same everywhere, and each command's row says
- * which of them it takes. */
+/* For all commands: the same name means the same everywhere. */
 const struct field options_table[] = {
     FLAG(help, "Print help"),
     FLAG(help_all, "Print help with every setting"),
@@ -171,8 +169,7 @@ static char *take_secret(struct ctx *ctx, char *argument, size_t from)
     return copy;
 }
 
-/* The word that has the flag's value, and where in it that begins: "--name=value", or the word
- * behind the flag. */
+/* The word that has the flag's value (its own, or the one behind), and where in it that begins. */
 static char *value_word(struct ctx *ctx, struct line *l, const struct field *f, bool has_value,
                         size_t *from)
 {
@@ -275,7 +272,6 @@ bool options_has(const struct options *o, const char *name)
     return strs_have(&o->given, str_of(name));
 }
 
-/* A text need not be quoted on the command line. */
 str options_text(struct ctx *ctx, const struct options *o, size_t from)
 {
     str text = S("");

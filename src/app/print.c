@@ -10,20 +10,14 @@
 
 #include "base/time_text.h"
 
-/*
- * Standard output is for results, so that it can be piped; warnings, progress and failures go to
- * standard error. Texts of memories and messages are printed by print_line: an escape sequence in
- * one of them could otherwise drive the terminal of whoever lists it.
- */
+/* Standard output is for results, so that it can be piped; warnings, progress and failures go to
+ * standard error. */
 
-/* A control character of C1, as U+009B, is two bytes in UTF-8. */
 void print_safely(str text, const char *kept)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        bool is_c1 = c == 0xC2 && i + 1 < text.n && (unsigned char)text.p[i + 1] < 0xA0;
-        putchar(is_c1 || ((c < 0x20 || c == 0x7F) && !char_is_one_of((char)c, kept)) ? ' ' : c);
-        i += is_c1;
+    for (size_t i = 0, n; i < text.n; i += n ? n : 1) {
+        n = control_bytes(text, i);
+        putchar(n && !char_is_one_of(text.p[i], kept) ? ' ' : text.p[i]);
     }
 }
 
@@ -54,7 +48,6 @@ str counted(struct arena *a, int64_t n, const char *one, const char *more)
     return str_printf(a, "%lld %s", (long long)n, n == 1 ? one : more);
 }
 
-/* The day is enough for a list; JSON has the exact time. */
 str date_of(struct arena *a, int64_t ms)
 {
     return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");

@@ -6,8 +6,7 @@
 #include "base/clock.h"
 #include "store/store.h"
 
-/* Ten times a second at most: drawing more often is invisible and slows the work. The last state
- * is always drawn. */
+/* Drawing more often is invisible and slows the work. The last state is always drawn. */
 void progress_show(struct progress *b, const char *what, int64_t done, int64_t all, double each,
                    const char *unit)
 {

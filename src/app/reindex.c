@@ -5,11 +5,7 @@
 #include "app/progress.h"
 #include "store/store.h"
 
-/*
- * Vectors are normally made by the background of a server. This command makes them at once and
- * shows how far it is, which matters after another model was chosen or a large import. It works on
- * the same queue as a server that runs beside it.
- */
+/* What the background of a server does anyway, at once. Both work on the same queue. */
 
 SHAPE(reindex_out, (STR, source), (STR, model), (INT, vectors), (INT, failed), (INT, waiting));
 

@@ -10,8 +10,7 @@
 /*
  * The everyday commands over the engine, without a server in between. Each opens an instance, asks
  * the engine once, and prints text for people or, with --json, what the REST API would answer
- * (surface_…_json). Texts of memories go through print_line, since a terminal would obey control
- * characters in them.
+ * (surface_…_json). Texts of memories go through print_line.
  */
 
 /* REVIEWS_LISTED is what the REST API gives on one page at most. */
@@ -158,8 +157,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
-/* Exactly one way to say what to delete, so that a typing error never deletes more than was
- * meant. */
+/* Exactly one way, so that a typing error never deletes more than was meant. */
 enum status command_forget_check(struct ctx *ctx, const struct options *o)
 {
     size_t ways = (o->words.n > 1) + (o->session.n > 0) + o->everything;
@@ -290,7 +288,6 @@ static void print_reviews(struct ctx *ctx, const struct review *v, size_t n)
         puts("nothing is quarantined");
 }
 
-/* --allowed lists those that were allowed. */
 enum status command_review(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};

@@ -19,12 +19,8 @@
 #include "http/http.h"
 #include "surface/surface.h"
 
-/*
- * The way of every run: file mask and random numbers, keys out of the environment, the command line
- * with all settings, then one row of the table of commands. A command returns a status; its words
- * are printed here and nowhere else, so a command never prints its own failure. Exit codes: 0 done,
- * 1 failed, 2 wrong usage, which is found before anything is opened.
- */
+/* A command returns a status; its words are printed here and nowhere else, so a command never
+ * prints its own failure. Wrong usage is found before anything is opened. */
 
 /* PRINT_MAX bounds the OpenAPI document and the list of routes. */
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, PRINT_MAX = 4 << 20 };
@@ -86,15 +82,13 @@ static int refuse_command(const struct command *const *tables, str name)
     return EXIT_USAGE;
 }
 
-/* "help" alone is --help, "help COMMAND" is COMMAND --help. */
-static int run_help(struct ctx *ctx, const struct command *const *tables, const struct options *o)
+/* Of a command, or without one of all. */
+static int print_help(struct ctx *ctx, const struct command *const *tables, const struct command *c,
+                      bool all)
 {
-    const struct command *c = o->words.n > 1 ? command_of(tables, o->words.v[1]) : NULL;
     print_by_pages();
-    if (o->words.n > 1 && !c)
-        return refuse_command(tables, o->words.v[1]);
     if (c)
-        help_print_command(ctx, c, o->help_all);
+        help_print_command(ctx, c, all);
     else
         help_print_commands(tables);
     return EXIT_OK;
@@ -111,22 +105,19 @@ static void setup_audit(struct ctx *ctx, const struct command *c, const struct o
                                           .by = c->is_server ? "server" : by});
 }
 
-/* Only serve logs as its settings say. Other commands talk to a person or a script: warnings go
- * to standard error, and everything else would be noise. */
+/* "help" alone is --help, "help COMMAND" is COMMAND --help. Only serve logs as its settings say.
+ * Other commands talk to a person or a script: warnings go to standard error, and everything else
+ * would be noise. */
 static int run_command(struct ctx *ctx, const struct command *const *tables,
                        const struct options *o)
 {
     assert(o->words.n);
-    const struct command *c = command_of(tables, o->words.v[0]);
-    if (str_is(o->words.v[0], "help"))
-        return run_help(ctx, tables, o);
-    if (!c)
-        return refuse_command(tables, o->words.v[0]);
-    if (o->help || o->help_all) {
-        print_by_pages();
-        help_print_command(ctx, c, o->help_all);
-        return EXIT_OK;
-    }
+    bool is_help = str_is(o->words.v[0], "help"), is_named = !is_help || o->words.n > 1;
+    const struct command *c = is_named ? command_of(tables, o->words.v[is_help]) : NULL;
+    if (is_named && !c)
+        return refuse_command(tables, o->words.v[is_help]);
+    if (is_help || o->help || o->help_all)
+        return print_help(ctx, tables, c, o->help_all);
     if (check_usage(ctx, c, o) != OK)
         return print_failure(ctx, c, EXIT_USAGE);
     enum log_level level = o->settings.log_level;
@@ -173,8 +164,7 @@ static int run_line(struct ctx *ctx, const struct command *const *tables, const 
         return print_tables(ctx, o);
     if (o->words.n)
         return run_command(ctx, tables, o);
-    print_by_pages();
-    help_print_commands(tables);
+    print_help(ctx, tables, NULL, false);
     return o->help ? EXIT_OK : EXIT_USAGE;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/seal.h"
 #include "base/syslog.h"
@@ -19,19 +20,16 @@
 #include "surface/surface.h"
 
 /*
- * The life of a server: print the settings and leave if that is asked; else block the signals, bind
- * the socket, open the instance, see that access is safe, answer, start the background, announce,
- * tell the service manager, and wait. The first SIGINT or SIGTERM stops it: balancers have drain_ms
- * to leave, then no new connections, running requests finish within shutdown_ms, the rest is cut. A
- * second one ends it at once, after what is queued for the disk. SIGHUP reads the settings again,
- * or stops a server whose terminal is closed.
+ * The first SIGINT or SIGTERM stops a server: balancers have drain_ms to leave, then there are no
+ * new connections, running requests finish within shutdown_ms, the rest is cut. A second one ends
+ * it at once, after what is queued for the disk. SIGHUP reads the settings again, or stops a server
+ * whose terminal is closed.
  *
  * The main thread does nothing but wait for signals. Requests are answered by the threads of http,
  * background work by those of background.c.
  */
 
-/* REPLY_MAX is the most that one answer may hold, exports included; what is over it is refused by
- * the handler or, at last, by http. */
+/* REPLY_MAX is the most that one answer may hold, exports included. */
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
 
 /* --- access --- */
@@ -85,7 +83,6 @@ static enum status check_origins(struct ctx *ctx, const struct settings *s)
     return OK;
 }
 
-/* What settings alone show of a start that would fail. */
 enum status serve_check_settings(struct ctx *ctx, const struct settings *s)
 {
     uint8_t key[SEAL_KEY_BYTES];
@@ -131,9 +128,7 @@ static void *cut_short(void *arg)
 static bool has_terminal(void)
 {
     struct sigaction action;
-    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
+    CLEANUP(fd_close) int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     return fd >= 0 && sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler != SIG_IGN;
 }
 
@@ -194,8 +189,7 @@ static void announce_data(struct ctx *ctx, const struct instance *instance)
              "sees what the other writes");
 }
 
-/* "URL" is the default upstream, "NAME=URL" a named one, as on the command line, so that a line
- * can be copied into a flag. */
+/* "URL" is the default upstream, "NAME=URL" a named one, as on the command line. */
 static void announce_upstreams(const struct settings *s)
 {
     fputs("upstreams: ", stdout);

@@ -11,32 +11,21 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 
-/*
- * Used for the two programs that may hold a key: secret-tool, and the shell for the setting
- * key_command. What goes in and what comes out may be secret, so it is neither logged nor given as
- * an argument, and the caller wipes its buffer. The call blocks its thread until the program has
- * ended or was killed.
- */
+/* Used for the two programs that may hold a key: secret-tool, and the shell for the setting
+ * key_command. The caller wipes its buffer. */
 
-/* in is a socket pair, out a pipe; -1 is an end that is closed already, so that closing twice does
- * no harm. */
+/* in is a socket pair, out a pipe; -1 is an end that is closed already. */
 struct ends {
     int in[2], out[2]; /* ours first */
 };
 
-static void close_end(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void ends_close(struct ends *e)
 {
     for (int i = 0; i < 2; i++) {
-        close_end(&e->in[i]);
-        close_end(&e->out[i]);
+        fd_close(&e->in[i]);
+        fd_close(&e->out[i]);
     }
 }
 
@@ -115,11 +104,11 @@ enum status spawn_ask(struct ctx *ctx, const char *const *argv, str input, int64
     int rc = start_program(argv, &e, &pid);
     if (rc != 0)
         return fail(ctx, UPSTREAM, "%s cannot be started: %s", argv[0], strerror(rc));
-    close_end(&e.in[1]);
-    close_end(&e.out[1]);
+    fd_close(&e.in[1]);
+    fd_close(&e.out[1]);
     if (input.n && send(e.in[0], input.p, input.n, MSG_NOSIGNAL) != (ssize_t)input.n)
         shutdown(e.in[0], SHUT_RDWR);
-    close_end(&e.in[0]);
+    fd_close(&e.in[0]);
     bool heard = listen_to(e.out[0], deadline_us, out, cap, n);
     return ended_well(pid, deadline_us, !heard)
                ? OK

@@ -54,8 +54,7 @@ struct chain {
 
 static void chain_leave(struct chain *c)
 {
-    if (c->lock_fd >= 0)
-        close(c->lock_fd);
+    fd_close(&c->lock_fd);
     sodium_memzero(c->key, sizeof c->key);
 }
 
@@ -128,18 +127,18 @@ static str line_of(struct chain *c, struct audit_line line, uint8_t mac[MAC])
 
 static enum status read_file(struct chain *c, const char *path, int64_t from, str *out)
 {
-    struct stat st = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
     *out = S("");
-    if (fd < 0)
-        return errno == ENOENT ? OK : fail_file(c->ctx, path, "read");
-    enum status status = fstat(fd, &st) == 0 ? OK : fail_file(c->ctx, path, "read");
+    if (fd < 0 && errno == ENOENT)
+        return OK;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fail_file(c->ctx, path, "read");
     from = from < 0 && st.st_size + from > 0 ? st.st_size + from : 0;
     char *p = arena_alloc(&c->ctx->arena, (size_t)(st.st_size - from) + 1);
-    ssize_t n = status == OK ? pread(fd, p, (size_t)(st.st_size - from), from) : 0;
-    close(fd);
-    if (status != OK || n < 0)
-        return status != OK ? status : fail_file(c->ctx, path, "read");
+    ssize_t n = pread(fd, p, (size_t)(st.st_size - from), from);
+    if (n < 0)
+        return fail_file(c->ctx, path, "read");
     c->bytes = st.st_size;
     *out = (str){p, (size_t)n};
     return OK;
@@ -160,12 +159,9 @@ static enum status read_end(struct chain *c, int64_t *no, uint8_t mac[MAC], bool
 /* A pipe or a terminal has nothing to sync. */
 static enum status write_file(struct chain *c, const char *path, int flags, str text)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
+    CLEANUP(fd_close) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
     bool done = fd >= 0 && write_all(fd, text) && (fdatasync(fd) == 0 || errno == EINVAL);
-    enum status status = done ? OK : fail_file(c->ctx, path, "written");
-    if (fd >= 0)
-        close(fd);
-    return status;
+    return done ? OK : fail_file(c->ctx, path, "written");
 }
 
 /* A rename, so that the end is never half written. */

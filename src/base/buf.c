@@ -4,10 +4,9 @@
 #include <stdarg.h>
 
 /*
- * A buf has a limit from the start, so that nothing a client or an upstream sends can grow without
- * bound. An addition that would pass the limit is dropped as a whole and sets full; the text before
- * it stays valid, and callers check full once, at the end. The text always ends with a NUL that n,
- * max and buf_str do not count; before the first addition p is NULL.
+ * A buf has a limit, so that nothing a client or an upstream sends can grow without bound. What
+ * would pass it is dropped as a whole. The text always ends with a NUL that n, max and buf_str do
+ * not count; before the first addition p is NULL.
  */
 
 struct buf buf_make(struct arena *arena, size_t max)
@@ -22,9 +21,8 @@ void buf_free(struct buf *b)
     *b = (struct buf){.max = b->max, .arena = b->arena};
 }
 
-/* Room for n more bytes and a NUL; false when that would pass the limit. Capacity doubles, so
- * appending is O(1) on average. A buf in an arena leaves its smaller copies there until the arena
- * is freed. */
+/* Room for n more bytes and a NUL; false when that would pass the limit. A buf in an arena leaves
+ * its smaller copies there until the arena is freed. */
 static bool make_room(struct buf *b, size_t n)
 {
     assert(b->n <= b->max && (!b->cap || b->n < b->cap));

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 
-/* Full is sticky: whatever comes after it is dropped, and buf_full tells. */
+/* full is sticky: whatever comes after it is dropped. */
 struct buf {
     char *p;
     size_t n, cap, max;

@@ -3,13 +3,9 @@
 
 #include <stdatomic.h>
 
-/*
- * Wall time (ms since 1970, UTC) dates what is stored and may jump. Monotonic time (us since boot)
- * is for deadlines and durations. Neither may be compared with the other.
- */
+/* Wall time dates what is stored and may jump; it may not be compared with monotonic time. */
 
-/* A fixed wall time for tests; 0 is the real clock. Relaxed loads are enough, as no other data
- * depends on it. */
+/* 0 is the real clock. Relaxed loads are enough, as no other data depends on it. */
 static _Atomic int64_t pretended;
 
 static int64_t read_us(clockid_t clock)

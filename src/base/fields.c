@@ -94,7 +94,8 @@ void fields_defaults(const struct field *table, void *out)
         void *at = member_at(f, out);
         switch (f->type) {
         case FIELD_STR:
-            *(str *)at = str_of(f->otherwise_str ? f->otherwise_str : "");
+        case FIELD_RAW:
+            *(str *)at = str_of(f->otherwise_str && f->type == FIELD_STR ? f->otherwise_str : "");
             break;
         case FIELD_ENUM:
         case FIELD_SWITCH:
@@ -112,9 +113,6 @@ void fields_defaults(const struct field *table, void *out)
             break;
         case FIELD_JSON:
             *(const struct json **)at = NULL;
-            break;
-        case FIELD_RAW:
-            *(str *)at = S("");
             break;
         case FIELD_STRS:
             *(struct strs *)at = (struct strs){0};
@@ -136,16 +134,11 @@ static enum status check_name(struct ctx *ctx, const struct field *f, str s)
     return fail_field(ctx, f->name, "must be one of: %s", list.p);
 }
 
-/* Those of C1, as U+009B, are two bytes. */
 enum status name_check(struct ctx *ctx, const char *field, str name)
 {
-    for (size_t i = 0; i < name.n; i++) {
-        unsigned char c = (unsigned char)name.p[i];
-        bool is_c1 = c == 0xC2 && i + 1 < name.n && (unsigned char)name.p[i + 1] < 0xA0;
-        if (c < ' ' || c == 127 || is_c1)
-            return fail_field(ctx, field, "must not hold a control character");
-    }
-    return OK;
+    return SOME(i, name.n, control_bytes(name, i))
+               ? fail_field(ctx, field, "must not hold a control character")
+               : OK;
 }
 
 static enum status check_text(struct ctx *ctx, const struct field *f, str s)
@@ -200,20 +193,16 @@ bool strs_have(const struct strs *list, str one)
 static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,
                              struct strs *out)
 {
-    struct strs list = {NEW_N(&ctx->arena, str, v->n), 0};
-    if (v->type != JSON_ARRAY)
-        return fail_field(ctx, f->name, "must be an array of strings");
-    for (const struct json *item = v->first; item; item = item->next) {
-        if (item->type != JSON_STRING)
-            return fail_field(ctx, f->name, "must be an array of strings");
-        list.v[list.n++] = json_string(item);
+    bool is_list = v->type == JSON_ARRAY;
+    *out = (struct strs){NEW_N(&ctx->arena, str, v->n), 0};
+    for (const struct json *item = v->first; is_list && item; item = item->next) {
+        is_list = item->type == JSON_STRING;
+        out->v[out->n++] = json_string(item);
     }
-    *out = list;
-    return OK;
+    return is_list ? OK : fail_field(ctx, f->name, "must be an array of strings");
 }
 
-/* Checks one value against its row and stores it at the member's address. Texts and JSON are not
- * copied: they point into the parsed text or the ctx's arena. */
+/* Checks one value against its row and stores it at the member's address. */
 static enum status read_one(struct ctx *ctx, const struct field *f, const struct json *v,
                             bool strict, void *at)
 {
@@ -273,8 +262,7 @@ const struct field *field_named(const struct field *table, str name)
 }
 
 /* Unknown members are refused before any value is read, so that a misspelt name is reported and not
- * the "is required" that it causes. The cost is rows times members, which is small since tables
- * have a few dozen rows; the size of a body is limited where it is received. */
+ * the "is required" that it causes. */
 enum status fields_read(struct ctx *ctx, const struct field *table, const struct json *object,
                         bool strict, void *out)
 {
@@ -322,14 +310,14 @@ bool truth_read(str text, bool *out)
     return *out || str_is_one_of(text, no);
 }
 
-/* Builds the JSON value that the text stands for, so that flags and variables pass through the same
- * checks as a request. A truth that cannot be read is handed on as a string: read_one then words
- * the error. */
+/* Builds the JSON value that the text stands for. A truth that cannot be read is handed on as a
+ * string: read_one then words the error. */
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
     const struct field *row = field_named(table, name);
     const str texts[] = {S(""), text};
-    struct json *parsed, v = {.source = text, .is_decoded = true, .texts = texts};
+    struct json *parsed,
+        v = {.type = JSON_STRING, .source = text, .is_decoded = true, .texts = texts};
     struct strs list = {0};
     size_t cap = 0;
     bool truth;
@@ -337,12 +325,6 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
     struct field whole = field_whole(row), *f = &whole;
     switch (f->type) {
-    case FIELD_STR:
-    case FIELD_ENUM:
-    case FIELD_SWITCH:
-    case FIELD_TIME:
-        v.type = JSON_STRING;
-        break;
     case FIELD_INT:
     case FIELD_NUM:
         v.type = JSON_NUMBER;
@@ -361,6 +343,8 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
     case FIELD_OBJECT:
         TRY(json_parse(ctx, text, &parsed));
         v = *parsed;
+        break;
+    default:
         break;
     }
     return read_one(ctx, f, &v, true, member_at(f, out));
@@ -431,12 +415,9 @@ static bool is_empty(const struct field *f, const void *at)
         return !((const struct strs *)at)->n;
     case FIELD_ENUM:
         return choice_at(f, at) >= count_names(f);
-    case FIELD_SWITCH:
-    case FIELD_BOOL:
-    case FIELD_OBJECT:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
 void field_write(struct json_out *w, const struct field *row, const void *in)
@@ -445,8 +426,7 @@ void field_write(struct json_out *w, const struct field *row, const void *in)
     write_one(w, &f, (const char *)in + f.at);
 }
 
-/* Members come in the order of the table, so answers are stable and can be compared byte by
- * byte. */
+/* In the order of the table, so that answers can be compared byte by byte. */
 void fields_write(struct json_out *w, const struct field *table, const void *in)
 {
     json_open(w, '{');

@@ -1,11 +1,8 @@
 /* fields_schema.c - a table as JSON Schema (2020-12). */
 #include "base/fields.h"
 
-/*
- * The rows that check a body and write an answer describe both, so a schema cannot promise what the
- * code does not do. Input and output differ: a body may leave out what has a default, an answer has
- * every member that its table does not leave out when empty.
- */
+/* The rows that check a body and write an answer describe both, so a schema cannot promise what the
+ * code does not do. */
 
 static bool is_text_row(const struct field *f)
 {

@@ -9,14 +9,18 @@
 
 #include "base/id.h"
 
-/*
- * For configurations, tokenizers and checksums; weights are read by safetensors.c, into memory that
- * can be given back in parts.
- */
+/* Weights are read by safetensors.c, into memory that can be given back in parts. */
 
 enum status fail_file(struct ctx *ctx, const char *path, const char *what)
 {
     return fail(ctx, STORAGE, "'%s' cannot be %s: %s", path, what, strerror(errno));
+}
+
+void fd_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 bool write_all(int fd, str text)

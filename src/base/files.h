@@ -6,6 +6,8 @@
 
 /* STORAGE: "'PATH' cannot be WHAT", and errno in words. */
 enum status fail_file(struct ctx *ctx, const char *path, const char *what);
+/* Where one is open. For CLEANUP(fd_close) int fd = open(…). */
+void fd_close(int *fd);
 /* All of it: a pipe or a disk may take a part at a time. False: errno says why. */
 bool write_all(int fd, str text);
 /* Makes each folder that a path names in front of a '/', for the owner alone. NULL, or the one that

@@ -4,14 +4,11 @@
 #include <sodium.h>
 
 /*
- * Ids have the form of RFC 9562: version 4 for random ids, version 8 (free for own schemes) for
- * content ids. A content id is the first 16 bytes of BLAKE2b over the parts, so storing the same
- * thing twice gives the same id. Each part is preceded by its length: ("ab", "c") and ("a", "bc")
- * differ. The length is hashed in the byte order of the machine; a store moved between machines of
- * different byte order would get other content ids for the same text.
+ * Ids have the form of RFC 9562, whose version 8 is free for own schemes. Lengths are hashed in the
+ * byte order of the machine: a store moved between machines of different byte order would get other
+ * content ids for the same text.
  */
 
-/* Lower case. */
 str hex_of(struct arena *a, const void *bytes, size_t n)
 {
     char *p = arena_alloc(a, n * 2 + 1);
@@ -70,8 +67,7 @@ str id_of(struct arena *a, const str *parts, size_t n)
     return uuid_text(a, b, 8);
 }
 
-/* 16 bytes are the shortest BLAKE2b that libsodium makes; the first 8 are used. 0 is kept free, so
- * that callers can use it for "no hash". */
+/* 16 bytes are the shortest BLAKE2b that libsodium makes. 0 is kept free for "no hash". */
 uint64_t hash64(const str *parts, size_t n)
 {
     unsigned char b[16];
@@ -89,7 +85,6 @@ bool id_is_uuid(str s)
                  i == 8 || i == 13 || i == 18 || i == 23 ? s.p[i] == '-' : hex_digit(s.p[i]) >= 0);
 }
 
-/* For access tokens, which are stored by this hash only, and keys of the embedding cache. */
 str sha256_hex(struct arena *a, str s)
 {
     unsigned char h[crypto_hash_sha256_BYTES];

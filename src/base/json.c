@@ -11,9 +11,8 @@
  * is limited because reading, like everything that walks a value, calls itself.
  *
  * Reading checks the whole grammar of RFC 8259 but decodes only strings that hold an escape; all
- * others point into the source. Numbers are checked for their form and converted by json_num_or and
- * json_int_or. Members are a linked list in the order of the source: objects of requests are small,
- * and a lookup is linear. On failure *out is not written, and what was read stays in the arena.
+ * others point into the source. Members are a linked list in the order of the source: objects of
+ * requests are small, and a lookup is linear.
  */
 
 struct reader {
@@ -91,8 +90,7 @@ static str decode_string(struct ctx *ctx, str raw)
     return (str){start, (size_t)(o - start)};
 }
 
-/* The opening quote is at p. The content is validated here, so that decode_string needs no
- * checks. */
+/* The opening quote is at p. What is checked here, decode_string need not check. */
 static enum status read_string(struct reader *r, str *out, bool *is_decoded)
 {
     const char *from = ++r->p;

@@ -47,7 +47,7 @@ void json_key(struct json_out *w, const char *name)
     w->comma = false;
 }
 
-/* JSON must be UTF-8, and texts of clients need not be: an invalid byte is written as U+FFFD. */
+/* Texts of clients need not be UTF-8: an invalid byte is written as U+FFFD. */
 void json_escape(struct buf *b, str s)
 {
     size_t from = 0;
@@ -115,7 +115,6 @@ void json_raw(struct json_out *w, str json)
     buf_add(w->b, json);
 }
 
-/* 0 is "no time". */
 void json_time(struct json_out *w, int64_t ms)
 {
     char text[TIME_ISO_ROOM];

@@ -9,16 +9,13 @@
 #include "base/time_text.h"
 
 /*
- * Each event is made in a buffer on the stack and written with one write to stderr. On a pipe, a
- * write of at most PIPE_BUF bytes (4096 on Linux) is not mixed with the lines of other threads or
- * processes. Text is cut so that its JSON has no more: an invalid byte or a pair without a value
- * takes three times its bytes. No lock is held and nothing is buffered, so the last line before a
- * crash is not lost.
+ * Each event is written with one write to stderr. On a pipe, a write of at most PIPE_BUF bytes
+ * (4096 on Linux) is not mixed with the lines of other threads or processes. Text is cut so that
+ * its JSON has no more: an invalid byte or a pair without a value takes three times its bytes. No
+ * lock is held and nothing is buffered, so the last line before a crash is not lost.
  */
 enum { LOG_TEXT_MAX = 1024, LINE_MAX_BYTES = 3 * LOG_TEXT_MAX + 512, FORMAT_MAX = 512 };
-
-/* A quote of fmt, until the line is written: no value has this byte. */
-enum { QUOTE = 1 };
+enum { QUOTE = 1 }; /* of fmt, until the line is written: no value has this byte */
 
 /* Set once at start, before there are other threads; read without a lock. */
 static enum log_level least = LOG_INFO;
@@ -54,21 +51,14 @@ static void format_with(char quote, const char *fmt, va_list args, char out[LOG_
 }
 
 /* Text of clients may reach a value: a newline in it could forge a line, a quote a member, and
- * another control character (as U+009B, of two bytes) drive a terminal. other is the same text with
- * another byte for the quotes of fmt, which are where both differ. */
+ * another control character drive a terminal. other is the same text with another byte for the
+ * quotes of fmt, which are where both differ. */
 static void clean_text(char text[LOG_TEXT_MAX], const char *other)
 {
-    unsigned char before = 0;
-    for (unsigned char *p = (unsigned char *)text; *p; p++, other++) {
-        bool is_c1 = before == 0xC2 && *p >= 0x80 && *p < 0xA0;
-        before = *p;
-        if ((char)*p != *other)
-            *p = QUOTE;
-        else if (is_c1)
-            p[-1] = *p = ' ';
-        else if (*p < 0x20 || *p == 0x7F)
-            *p = ' ';
-    }
+    str all = str_of(text);
+    for (size_t i = 0; i < all.n; i++)
+        if (text[i] == other[i])
+            memset(text + i, ' ', control_bytes(all, i));
 }
 
 /* key=value pairs into members; a value in quotes may hold spaces. */
@@ -95,11 +85,9 @@ static void write_plain(struct buf *b, const char *text)
     }
 }
 
-/* fmt gives key=value pairs. Any thread may call; a failed write is dropped, as there is nowhere to
- * report it. */
 void log_event(enum log_level level, const char *event, const char *fmt, ...)
 {
-    char text[LOG_TEXT_MAX], other[LOG_TEXT_MAX], when[TIME_ISO_ROOM], line[LINE_MAX_BYTES];
+    char text[LOG_TEXT_MAX], other[LOG_TEXT_MAX], when[TIME_ISO_ROOM];
     if (!log_is_on(level))
         return;
     va_list args, again;
@@ -112,7 +100,7 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
     clean_text(text, other);
     time_iso(clock_ms(), when);
     struct arena arena = {0};
-    struct buf b = buf_make(&arena, sizeof line - 2);
+    struct buf b = buf_make(&arena, LINE_MAX_BYTES);
     if (json_lines) {
         struct json_out w = json_to(&b);
         json_open(&w, '{');
@@ -125,8 +113,7 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
         buf_printf(&b, "%s %s %s%s", when, level_names[level], event, *text ? " " : "");
         write_plain(&b, text);
     }
-    snprintf(line, sizeof line, S_FMT "\n", S_ARG(buf_str(&b)));
+    buf_byte(&b, '\n');
+    (void)!write(STDERR_FILENO, b.p, b.n); /* there is nowhere to report a failure */
     arena_free(&arena);
-    if (write(STDERR_FILENO, line, strlen(line)) < 0)
-        return; /* nowhere left to say it */
 }

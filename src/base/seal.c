@@ -73,8 +73,7 @@ bool base64url_read(struct arena *a, str text, str *out)
     return true;
 }
 
-/* False tells nothing about the cause (wrong key, wrong owner, damage): the cipher cannot tell them
- * apart. */
+/* The cipher cannot tell a wrong key, a wrong owner and damage apart. */
 bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out)
 {
     assert(key);

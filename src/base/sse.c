@@ -1,13 +1,8 @@
 /* sse.c - server-sent events by the WHATWG parsing rules. */
 #include "base/sse.h"
 
-/*
- * The rules are those of "Server-sent events" in the WHATWG HTML standard: a line ends with LF, CR
- * or CRLF, a blank line ends the event, a byte order mark before the first line is skipped, and an
- * event that the end of the stream cuts is not delivered. Fields other than data and event (id,
- * retry, comments) are ignored. Bytes may arrive in any portions; memory is bounded by max for a
- * line and for an event's data.
- */
+/* An event that the end of the stream cuts is not delivered, and fields other than data and event
+ * (id, retry) are ignored. max bounds a line and an event's data. */
 
 struct sse sse_reader(size_t max)
 {
@@ -41,28 +36,24 @@ static void finish_line(struct sse *s, void (*got)(void *arg, str event, str dat
     if (!s->in_body && str_starts(line, S("\xEF\xBB\xBF")))
         line = str_sub(line, 3, line.n);
     s->in_body = true;
-    if (!line.n && !s->line.full) {
+    bool is_end = !line.n && !s->line.full;
+    str name = str_cut(&line, ':');
+    if (line.n && line.p[0] == ' ')
+        line = str_sub(line, 1, line.n);
+    if (is_end) {
         finish_event(s, got, arg);
-    } else {
-        str name = str_cut(&line, ':');
-        if (line.n && line.p[0] == ' ')
-            line = str_sub(line, 1, line.n);
-        /* Marks the event as lost; buf_clear below empties only the line. */
-        if (s->line.full) {
-            s->data.full = true;
-        } else if (str_is(name, "data")) {
-            buf_add(&s->data, line);
-            buf_byte(&s->data, '\n');
-        } else if (str_is(name, "event")) {
-            buf_clear(&s->event);
-            buf_add(&s->event, line);
-        }
+    } else if (s->line.full) {
+        s->data.full = true; /* marks the event as lost; the line is emptied below */
+    } else if (str_is(name, "data")) {
+        buf_add(&s->data, line);
+        buf_byte(&s->data, '\n');
+    } else if (str_is(name, "event")) {
+        buf_clear(&s->event);
+        buf_add(&s->event, line);
     }
     buf_clear(&s->line);
 }
 
-/* got is called from within, once for each complete event; its texts are valid during the call
- * only. */
 void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str data), void *arg)
 {
     while (bytes.n) {
@@ -82,7 +73,6 @@ void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str da
     }
 }
 
-/* Every line of data gets a "data: " of its own; a newline in it would otherwise end the event. */
 void sse_write(struct buf *b, str event, str data)
 {
     if (event.n) {

@@ -6,11 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-/*
- * A str does not own its bytes and need not end with a NUL. The process never calls setlocale, so
- * strtod always reads a decimal point. Case is folded for ASCII only; utf8_lower does all of
- * Unicode.
- */
+/* The process never calls setlocale, so strtod always reads a decimal point. */
 
 bool str_eq_nocase(str a, str b)
 {
@@ -72,6 +68,13 @@ bool str_has_digit(str s)
     return SOME(i, s.n, s.p[i] >= '0' && s.p[i] <= '9');
 }
 
+size_t control_bytes(str s, size_t at)
+{
+    unsigned char c = (unsigned char)s.p[at];
+    unsigned char next = at + 1 < s.n ? (unsigned char)s.p[at + 1] : 0;
+    return c == 0xC2 && next >= 0x80 && next < 0xA0 ? 2 : c < ' ' || c == 0x7F;
+}
+
 str str_trim(str s)
 {
     while (s.n && char_is_space(s.p[0]))
@@ -88,8 +91,7 @@ str str_trim_end(str s, const char *set)
     return s;
 }
 
-/* When c is missing, the rest is empty but points behind the text. "a," and "a" therefore leave the
- * same empty rest. */
+/* Without c the rest is empty and points behind the text: "a," and "a" leave the same rest. */
 str str_cut(str *rest, char c)
 {
     const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
@@ -145,12 +147,11 @@ str str_printf(struct arena *a, const char *fmt, ...)
  * the first character is checked before. 24 bytes hold every 64-bit number with its sign. */
 bool str_int(str s, int64_t *out)
 {
-    char c[24];
+    char c[24], *end;
     if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-'))
         return false;
     memcpy(c, s.p, s.n);
     c[s.n] = 0;
-    char *end;
     errno = 0;
     long long v = strtoll(c, &end, 10);
     if (errno || end != c + s.n || (c[0] == '-' && s.n == 1))
@@ -163,13 +164,12 @@ bool str_int(str s, int64_t *out)
  * 320 bytes hold the largest double written out (309 digits). */
 bool str_num(str s, double *out)
 {
-    char c[320];
+    char c[320], *end;
     if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-') ||
         !EVERY(i, s.n, char_is_one_of(s.p[i], "0123456789+-.eE")))
         return false;
     memcpy(c, s.p, s.n);
     c[s.n] = 0;
-    char *end;
     double v = strtod(c, &end);
     if (end != c + s.n || !isfinite(v))
         return false;

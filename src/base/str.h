@@ -73,6 +73,9 @@ static inline bool char_is_one_of(char c, const char *set)
     return c && strchr(set, c);
 }
 
+/* How many bytes a control character takes that is there: two of C1, as U+009B; 0: none is. */
+size_t control_bytes(str s, size_t at);
+
 /* White space of ASCII. */
 static inline bool char_is_space(char c)
 {

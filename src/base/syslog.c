@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/time_text.h"
 
 /*
@@ -73,14 +74,12 @@ enum status syslog_send(struct ctx *ctx, str to, str line)
     if (!line.n)
         return OK;
     str message = message_of(&ctx->arena, is_local, line);
+    CLEANUP(fd_close)
     int fd = socket(place.at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     ssize_t n = fd < 0 ? -1
                        : sendto(fd, message.p, message.n, 0, (const struct sockaddr *)&place.at,
                                 place.size);
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
     return n == (ssize_t)message.n ? OK
                                    : fail(ctx, STORAGE, "'" S_FMT "' cannot be sent a line: %s",
-                                          S_ARG(path), strerror(why));
+                                          S_ARG(path), strerror(errno));
 }

@@ -3,12 +3,9 @@
 
 #include <time.h>
 
-/*
- * Reads the forms of ISO 8601 that RFC 3339 allows, and a few more that clients send: a date alone,
- * a space instead of T, no seconds, a comma before the fraction, an offset without colon.
- * Digits after the milliseconds are ignored, and a leap second (:60) is the first second of the
- * next minute.
- */
+/* Read are also forms that clients send: a comma before the fraction, an offset without colon.
+ * Digits after the milliseconds are ignored, and a leap second (:60) is the first one of the next
+ * minute. */
 
 static bool take_number(str *s, size_t least, size_t most, int *out)
 {

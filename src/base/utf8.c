@@ -17,8 +17,7 @@ bool utf8_is_valid(str s)
     return true;
 }
 
-/* Goes back over continuation bytes, so s must be valid UTF-8 for the cut to be at most three bytes
- * shorter than n. */
+/* Goes back over bytes that continue a character; in valid UTF-8 those are three at most. */
 str utf8_cut(str s, size_t n)
 {
     if (s.n <= n)

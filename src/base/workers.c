@@ -8,11 +8,8 @@
 
 #include "base/arena.h"
 
-/*
- * Jobs start in the order they were queued. The queue is a ring of fixed size: when the server is
- * overloaded, pool_run refuses at once, which is better than a queue of requests that have long
- * timed out. The lock covers the ring only and is never held while a job runs.
- */
+/* An overloaded server refuses at once, which is better than a queue of requests that have long
+ * timed out. The lock is never held while a job runs. */
 
 struct job {
     void (*fn)(void *arg);
@@ -77,8 +74,7 @@ enum status pool_run(struct pool *p, void (*fn)(void *arg), void *arg)
     return OK;
 }
 
-/* Jobs already queued are still run, then each thread leaves its loop. May not be called from a
- * job: it would join itself. */
+/* May not be called from a job: it would join itself. */
 void pool_free(struct pool *p)
 {
     if (!p)

@@ -1,7 +1,6 @@
 /* account.c - the validity of a token, and the people it speaks for. */
 #include "core/account.h"
 
-/* Both times are unix ms. A token that expires at now is no longer valid. */
 bool token_is_valid(const struct token *t, int64_t now)
 {
     return !t->revoked && (!t->expires || t->expires > now);

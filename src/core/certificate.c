@@ -2,10 +2,10 @@
 #include "core/certificate.h"
 
 #include <sodium.h>
-#include <unistd.h>
 
 #include "base/audit.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/id.h"
 #include "base/key_file.h"
 
@@ -60,11 +60,8 @@ static enum status take_pair(struct ctx *ctx, const char *key_file,
 {
     uint8_t seed[KEY_FILE_BYTES];
     bool is_new;
-    int fd;
-    enum status s = key_file_take(ctx, key_file, true, seed, &is_new, &fd);
-    if (fd >= 0)
-        close(fd);
-    TRY(s);
+    CLEANUP(fd_close) int fd = -1;
+    TRY(key_file_take(ctx, key_file, true, seed, &is_new, &fd));
     crypto_sign_seed_keypair(public_key, secret_key, seed);
     sodium_memzero(seed, sizeof seed);
     if (is_new)

@@ -16,8 +16,7 @@ enum {
     SHORT = 25
 };
 
-/* Ties are broken by position, so that the words kept of a long text are the first ones, in any
- * run. */
+/* Then by position, so that the words kept of a long text are the first ones, in any run. */
 ORDER(by_stem, struct word, BY_TEXT(stem) ?: UP(at));
 
 /* Of a compound or of a script without spaces a word gives several tokens: how many they are. */

@@ -23,7 +23,6 @@ enum memory_kind kind_of(const struct memory *m)
     return m->type == TYPE_PROCEDURAL ? KIND_PROCEDURE : KIND_FACT;
 }
 
-/* importance is 0 to 1. */
 enum priority priority_of(double importance)
 {
     int p = PRIORITY_CRITICAL;
@@ -37,8 +36,7 @@ bool memory_is_stored(const struct memory *m)
     return m->origin == ORIGIN_API || m->origin == ORIGIN_MCP;
 }
 
-/* Looked for as text, in the spelling in which this server writes it, which saves parsing the
- * metadata. */
+/* Looked for as text, as this server writes it, which saves parsing the metadata. */
 bool memory_is_unconfirmed(const struct memory *m)
 {
     return m->origin == ORIGIN_DISTILLED &&
@@ -65,8 +63,7 @@ struct message message_copy(struct arena *a, const struct message *m)
     return out;
 }
 
-/* Every text is copied, also empty ones, so that the copy does not point into the arena of a
- * reader's call. */
+/* Empty texts, too, so that the copy does not point into the arena of a reader's call. */
 struct memory memory_copy(struct arena *a, const struct memory *m)
 {
     struct memory out = *m;

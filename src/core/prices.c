@@ -3,12 +3,8 @@
 
 #include <ctype.h>
 
-/*
- * The setting is one text, "MODEL=INPUT/OUTPUT, …", in dollars for a million tokens. It is parsed
- * again for each price: it is short, and so nothing has to be freed when settings change.
- * prices_check refuses a malformed text when it is set; price_of skips parts that it cannot read. A
- * model without a price costs 0.
- */
+/* The setting is parsed again for each price: it is short, and so nothing has to be freed when
+ * settings change. price_of skips parts that it cannot read. */
 
 struct price {
     str name;
@@ -54,16 +50,13 @@ static bool is_version(str rest)
     return isdigit((unsigned char)rest.p[1]) || str_is(str_sub(rest, 1, rest.n), "latest");
 }
 
-/* A price covers the dated versions of its model, but not another model whose name begins alike:
- * "gpt-4o" says nothing about "gpt-4o-mini". */
 static bool name_fits(str name, str model)
 {
     return str_starts(model, name) &&
            (name.n == model.n || is_version(str_sub(model, name.n, model.n)));
 }
 
-/* Prefixes of upstreams ("openai/gpt-4o") may stand in the price, in the model, in both or in
- * neither. */
+/* Prefixes of upstreams ("openai/gpt-4o") may stand in the price, the model, both or neither. */
 static bool is_of(str name, str model)
 {
     str bare_name = name, bare_model = model;
@@ -73,8 +66,6 @@ static bool is_of(str name, str model)
            (bare_name.n && name_fits(bare_name, model));
 }
 
-/* The longest name that fits wins: "gpt-4o-mini" before "gpt-4o". asked and answered are tokens;
- * the result is in dollars. */
 double price_of(str prices, str model, int64_t asked, int64_t answered)
 {
     struct price p, best = {0};

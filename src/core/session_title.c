@@ -5,12 +5,6 @@
 
 #include "base/utf8.h"
 
-/*
- * The first line of the user's first message, at most TITLE_CHARACTERS of it. Titles that were cut
- * by bytes are recognised, too (OLD_TITLE_BYTES): is_title_of decides whether a title was made of a
- * message that is to be forgotten.
- */
-
 enum { TITLE_CHARACTERS = 80, OLD_TITLE_BYTES = 76 /* at least, where a text was cut */ };
 
 static str first_line(str text)
@@ -35,6 +29,7 @@ str session_title(str text)
     return line;
 }
 
+/* Decides whether a title was made of a message that is to be forgotten. */
 bool is_title_of(str title, str text)
 {
     return title.n && (str_eq(title, session_title(text)) ||

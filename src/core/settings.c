@@ -19,9 +19,8 @@
 
 /* --- environment and flags --- */
 
-/* The failure names the variable, since its value may come from a service file that nobody
- * remembers. Kubernetes sets REMEMBERD_PORT in every container beside a service that is called
- * rememberd. */
+/* The failure names the variable, as its value may come from a service file. Kubernetes sets
+ * REMEMBERD_PORT in every container beside a service that is called rememberd. */
 static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
                                  const char *setting)
 {
@@ -40,8 +39,7 @@ static bool is_same_truth(const char *value, const char *only)
     return truth_read(str_of(value), &is) && truth_read(str_of(only), &wanted) && is == wanted;
 }
 
-/* Of other servers: a leftover of such a server sets nothing that our own names set, in the file,
- * too. */
+/* A leftover of another server sets nothing that our own names set, in the file, too. */
 static enum status load_other_names(struct ctx *ctx, struct settings *s)
 {
     for (const struct setting_row *row = settings_rows; row->name; row++) {
@@ -113,8 +111,7 @@ struct flag {
     str value;       /* p NULL: it lacks one */
 };
 
-/* Reads argv[*i] as a flag; its value may be the next word. False for other words. "--name=value"
- * and "--name value" are both accepted, and hyphens stand for underscores. */
+/* Reads argv[*i] as a flag, whose value may be the next word. False for other words. */
 static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out)
 {
     str word = str_of(argv[*i]);
@@ -129,8 +126,7 @@ static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct fla
     return true;
 }
 
-/* Twice over the same flags: --config must be known before the file is read, all others win over
- * it. */
+/* Twice: --config must be known before the file is read, all others win over it. */
 static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                               struct settings *s, bool only_config)
 {
@@ -194,9 +190,8 @@ enum status settings_check(struct ctx *ctx, const struct settings *s)
     return check_backups(ctx, s);
 }
 
-/* Strings in *out point into the ctx's arena, the environment and argv: the ctx must live as long
- * as the settings. rest gets the words other than flags, in their order. On failure ctx->field
- * names the flag, the variable or the member of the file. */
+/* Strings in *out point into the ctx's arena, the environment and argv. On failure ctx->field names
+ * the flag, the variable or the member of the file. */
 enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                           struct settings *out)
 {
@@ -259,14 +254,12 @@ static void print_json(struct buf *b, const struct settings *s)
     struct json_out w = json_to(b);
     fields_write(&w, settings_table, s);
     b->n -= !b->full; /* its brace */
-    buf_add(b, S(",\"upstreams\":["));
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        struct json_out one = json_to(b);
-        if (i)
-            buf_byte(b, ',');
-        fields_write(&one, upstream_table, &s->upstreams[i]);
-    }
-    buf_add(b, S("]}\n"));
+    json_member_open(&w, "upstreams", '[');
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        fields_write(&w, upstream_table, &s->upstreams[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    buf_byte(b, '\n');
 }
 
 static void print_upstream(struct buf *b, const struct upstream *u)
@@ -282,7 +275,6 @@ static void print_upstream(struct buf *b, const struct upstream *u)
     buf_byte(b, '\n');
 }
 
-/* A secret is shown as *** when it is set. */
 void row_print(struct buf *b, const struct field *f, const void *in)
 {
     const void *at = (const char *)in + f->at;
@@ -338,9 +330,7 @@ bool listens_locally(str listen)
     return host_is_loopback(host);
 }
 
-/* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. On
- * return *model is without the prefix that chose the upstream. NULL: no default upstream, and no
- * prefix fits. */
+/* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. */
 const struct upstream *settings_upstream(const struct settings *s, str *model)
 {
     const struct upstream *otherwise = NULL;
@@ -357,9 +347,7 @@ const struct upstream *settings_upstream(const struct settings *s, str *model)
     return otherwise;
 }
 
-/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). A segment
- * counts when it begins with v and a digit; the host is skipped, so "v1.example.com" is not a
- * version. */
+/* Whether a segment of the path begins with v and a digit; "v1.example.com" is no version. */
 static bool has_version(str url)
 {
     size_t scheme = str_find(url, S("://"));
@@ -373,8 +361,7 @@ static bool has_version(str url)
     return false;
 }
 
-/* People give the address with its version, as clients want it, or without: both work. A path with
- * /v1 loses it when the base URL has a version of its own, and Ollama's paths are beside /v1. */
+/* Paths of Ollama's own API are beside /v1. */
 str upstream_url(struct arena *a, const struct upstream *up, str path, str query)
 {
     static const str version = S("/v1");

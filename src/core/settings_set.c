@@ -169,7 +169,6 @@ void settings_suggest(struct suggestion *near)
         suggest_name(near, one->name);
 }
 
-/* A long list of notes helps nobody, so the first ones are enough. */
 void settings_add_note(struct ctx *ctx, struct settings *s, str note)
 {
     enum { NOTES_MAX = 16 };

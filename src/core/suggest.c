@@ -10,8 +10,7 @@
 /* Longer than any name of a setting; the rows of the matrix are on the stack. */
 enum { LENGTH_MAX = 64 };
 
-/* Letters added, lost, changed, or swapped with a neighbour; three rows of the usual matrix, since
- * a swap looks back two rows. */
+/* Three rows of the usual matrix, since a swap looks back two rows. */
 static size_t edit_distance(str a, str b)
 {
     size_t rows[3][LENGTH_MAX + 1];

@@ -3,9 +3,7 @@
 
 #include "base/utf8.h"
 
-/* The usual rule of thumb for English, four characters for a token. UTF-16 units are what the
- * length of a string is in JavaScript, so estimates agree with those of clients. Budgets need no
- * more than this. */
+/* The usual rule of thumb for English, four characters for a token. Budgets need no more. */
 int64_t tokens_of(str text)
 {
     return (int64_t)((utf16_length(text) + 3) / 4);

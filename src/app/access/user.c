@@ -4,11 +4,8 @@
 #include "app/instance.h"
 #include "app/print.h"
 
-/*
- * The same as /v1/users, on the database itself. Users need no registration: whoever
- * has memories, conversations or a token is listed, and so is each person behind a front end's key,
- * as OWNER/PERSON.
- */
+/* Users need no registration: whoever has memories, conversations or a token is listed, and so is
+ * each person behind a front end's key. */
 
 enum { PRINT_MAX = 4 << 20 };
 

@@ -175,10 +175,7 @@ static enum status restore_file(struct ctx *ctx, const struct options *o,
     enum store_kind kind = store_kind(ctx, instance->file);
     if (store_kind(ctx, file) == STORE_ENCRYPTED)
         TRY(key_find(ctx, &o->settings, instance->folder, file, &from));
-    if (kind == STORE_ENCRYPTED)
-        TRY(key_find(ctx, &o->settings, instance->folder, instance->file, &to));
-    else
-        TRY(key_configured(ctx, &o->settings, &to));
+    TRY(key_find(ctx, &o->settings, instance->folder, instance->file, &to));
     if (kind == STORE_FOREIGN && !to.bytes && key_is_beside(ctx, instance->folder))
         TRY(key_load_or_create(ctx, instance->folder, &to));
     if (kind == STORE_ENCRYPTED && from.bytes &&

@@ -215,17 +215,17 @@ static enum status write_file(struct ctx *ctx, str path, str text)
     const char *to = str_c(&ctx->arena, path);
     char *part = (char *)str_printf(&ctx->arena, S_FMT ".XXXXXX", S_ARG(path)).p;
     TRY(make_folder_of(ctx, path));
-    int fd = mkostemp(part, O_CLOEXEC);
     bool is_new = stat(to, &old) != 0;
+    CLEANUP(fd_close) int fd = mkostemp(part, O_CLOEXEC);
     bool done = fd >= 0 && write_all(fd, text) && fsync(fd) == 0 &&
                 (is_new || keep_rights(fd, &old)) && rename(part, to) == 0;
-    int why = errno;
+    if (done)
+        return OK;
+    enum status status =
+        fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(path), strerror(errno));
     if (fd >= 0)
-        close(fd);
-    if (fd >= 0 && !done)
         unlink(part);
-    return done ? OK
-                : fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(path), strerror(why));
+    return status;
 }
 
 /* --- set --- */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/id.h"
 
 #include "app/key/key.h"
@@ -12,8 +13,7 @@
 /* A key file may end with a newline or two; READ_MAX is enough to notice one that is too long. */
 enum { HEX = 2 * STORE_KEY_BYTES, READ_MAX = HEX + 8 };
 
-/* Both forms are common: raw bytes from a random generator, hex from a password manager or a
- * note. */
+/* Both are common: raw bytes from a random generator, hex from a password manager or a note. */
 bool key_read(const char *p, size_t n, uint8_t out[STORE_KEY_BYTES])
 {
     if (n == STORE_KEY_BYTES) {
@@ -47,42 +47,34 @@ static enum status read_open(struct ctx *ctx, const char *path, int fd,
                        path);
 }
 
-/* NOT_FOUND only when there is no file: callers may make one then, and must not in any other
- * case. */
+/* NOT_FOUND only when there is no file: callers may make one then, and in no other case. */
 enum status key_read_file(struct ctx *ctx, const char *path, uint8_t out[STORE_KEY_BYTES])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE,
-                    "the key file '%s' cannot be opened: %s", path, strerror(errno));
-    enum status status = read_open(ctx, path, fd, out);
-    close(fd);
-    return status;
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? read_open(ctx, path, fd, out)
+                   : fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE,
+                          "the key file '%s' cannot be opened: %s", path, strerror(errno));
 }
 
 /* A rename is durable only when its folder is synced. */
 static bool sync_folder_of(struct ctx *ctx, const char *path)
 {
     size_t n = str_behind_last(str_of(path), '/');
-    int fd = open(n ? str_c(&ctx->arena, (str){path, n}) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool done = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done;
+    const char *folder = n ? str_c(&ctx->arena, (str){path, n}) : ".";
+    CLEANUP(fd_close) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && fsync(fd) == 0;
 }
 
 /* Writes a private file and syncs it. Gives 0, or the errno of what failed. */
 static int write_part(const char *part, const uint8_t *key)
 {
     char text[HEX + 1];
-    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CLEANUP(fd_close) int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     sodium_bin2hex(text, sizeof text, key, STORE_KEY_BYTES);
     text[HEX] = '\n';
     bool done = fd >= 0 && write(fd, text, sizeof text) == sizeof text && fsync(fd) == 0;
     int why = done ? 0 : errno ? errno : ENOSPC;
     sodium_memzero(text, sizeof text);
-    if (fd >= 0)
-        close(fd);
     return why;
 }
 

@@ -19,8 +19,7 @@
  * memory, and every copy on the way is wiped.
  */
 
-/* COMMAND_MS gives a person time to unlock a password manager. TEXT_MAX is far more than a key
- * needs. */
+/* COMMAND_MS gives a person time to unlock a password manager. */
 enum { COMMAND_MS = 120000, TEXT_MAX = 256 };
 
 /* Keys from the environment, taken before anything else runs; in guarded memory. */
@@ -257,8 +256,7 @@ void key_drop_new(struct ctx *ctx, str folder, str new_file, const struct key *k
         unlink(str_c(&ctx->arena, new_file));
 }
 
-/* Only for a key that is stored: one that is configured has no store, and its owner gives the new
- * one. */
+/* Only for a key that is stored: of one that is configured the owner gives the new one. */
 enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, struct key *out)
 {
     assert(old->store);

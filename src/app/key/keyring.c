@@ -81,8 +81,7 @@ static void keyring_drop(struct ctx *ctx, str folder, enum key_slot slot)
 
 /* --- a file beside the data --- */
 
-/* rememberd.key, rememberd.key.next and rememberd.key.previous: the current one has the plain
- * name. */
+/* rememberd.key is the current one; rememberd.key.next and rememberd.key.previous. */
 static const char *file_of(struct ctx *ctx, str folder, enum key_slot slot)
 {
     return str_printf(&ctx->arena, S_FMT "/rememberd.key%s%s", S_ARG(folder), slot ? "." : "",
