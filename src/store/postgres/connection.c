@@ -361,10 +361,9 @@ enum status pg_set(struct ctx *ctx, struct pg *pg, const char *name, const char 
     settings_note(&pg->settings, name, value);
     if (pg->pipe.server.is_pooled && !pg_in_transaction(pg))
         return OK;
-    return pg_exec(ctx, pg,
-                   str_printf(&ctx->arena, "SET %s%s TO '%s'",
-                              pg->pipe.server.is_pooled ? "LOCAL " : "", name, value)
-                       .p);
+    const char *how = pg->pipe.server.is_pooled ? "LOCAL " : "";
+    str text = str_printf(&ctx->arena, "SET %s%s TO '%s'", how, name, value);
+    return pg_exec(ctx, pg, text.p);
 }
 
 enum status pg_own_tables(struct ctx *ctx, struct pg *pg, const char *text)

@@ -245,7 +245,10 @@ PGresult *pipeline_text(struct pipeline *p, const char *text)
         return NULL;
     atomic_fetch_add(&trips, 1);
     take_answer(p, false, &r);
-    return r;
+    if (p->end == WAIT_DONE)
+        return r;
+    libpq.clear(r); /* of a statement before the last one */
+    return NULL;
 }
 
 void pipeline_end(struct pipeline *p)

@@ -359,13 +359,11 @@ static enum status upgrade_from(struct ctx *ctx, struct pg *pg, int64_t version)
         TRY(pg_exec(ctx, pg, first[i]));
     for (int64_t v = version ? version : 1; v < VERSION; v++)
         TRY(pg_exec(ctx, pg, steps[v - 1].text));
-    return pg_exec(
-        ctx, pg,
-        str_printf(&ctx->arena,
-                   "INSERT INTO fact(name, value) VALUES('schema', '%d'), ('serves', '%d')"
-                   " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
-                   VERSION, steps[VERSION - 2].serves)
-            .p);
+    str note = str_printf(&ctx->arena,
+                          "INSERT INTO fact(name, value) VALUES('schema', '%d'), ('serves', '%d')"
+                          " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+                          VERSION, steps[VERSION - 2].serves);
+    return pg_exec(ctx, pg, note.p);
 }
 
 /* Of a schema that has tables. */
@@ -405,21 +403,17 @@ static enum status bring_it(struct ctx *ctx, struct pg *pg, str schema, bool mak
 {
     struct arena *a = &ctx->arena;
     int64_t n;
+    str schemas = str_printf(a, "SELECT count(*) FROM pg_namespace WHERE nspname = '" S_FMT "'",
+                             S_ARG(schema));
+    str tables = str_printf(a, "SELECT count(*) FROM pg_tables WHERE schemaname = '" S_FMT "'",
+                            S_ARG(schema));
     TRY(pg_int(ctx, pg, "SELECT 1 FROM pg_advisory_xact_lock(5933, 1)", &n));
-    TRY(pg_int(ctx, pg,
-               str_printf(a, "SELECT count(*) FROM pg_namespace WHERE nspname = '" S_FMT "'",
-                          S_ARG(schema))
-                   .p,
-               &n));
+    TRY(pg_int(ctx, pg, schemas.p, &n));
     if (!n && !makes)
         return refuse_empty(ctx, schema);
     if (!n)
         TRY(pg_exec(ctx, pg, str_printf(a, "CREATE SCHEMA \"" S_FMT "\"", S_ARG(schema)).p));
-    TRY(pg_int(ctx, pg,
-               str_printf(a, "SELECT count(*) FROM pg_tables WHERE schemaname = '" S_FMT "'",
-                          S_ARG(schema))
-                   .p,
-               &n));
+    TRY(pg_int(ctx, pg, tables.p, &n));
     if (n)
         return check_version(ctx, pg, schema);
     return makes ? upgrade_from(ctx, pg, 0) : refuse_empty(ctx, schema);

@@ -213,9 +213,9 @@ static enum status compare_rows(struct job *j)
     TRY(open_as_it_is(j->ctx, j->part, j->what->to_key, "immutable=1", &copy));
     TRY(count_rows(j->ctx, &j->db, &before));
     TRY(count_rows(j->ctx, &copy, &after));
-    if (!str_eq(before, after))
-        return fail(j->ctx, STORAGE, "the copy differs from the database and was deleted");
-    return OK;
+    return str_eq(before, after)
+               ? OK
+               : fail(j->ctx, STORAGE, "the copy differs from the database and was deleted");
 }
 
 /* Opens the copy as any later caller does: its key, its schema, its rows against its words. Then
@@ -372,8 +372,7 @@ static enum status replace_store(struct job *j)
         j->db = old;
         old = (struct db){0};
     }
-    if (status == OK)
-        status = copy_and_prove(j, &hold.st);
+    status = status == OK ? copy_and_prove(j, &hold.st) : status;
     if (status != OK && !hold.st.st_size)
         unlink(j->to); /* made by hold_take */
     return end_job(j, status);
@@ -394,8 +393,7 @@ static enum status open_and_read(struct job *j, const char *mode)
 {
     TRY(open_as_it_is(j->ctx, j->from, j->what->from_key, mode, &j->db));
     enum status s = check_source(j);
-    if (s == OK)
-        s = check_commits(j, j->from, &j->db);
+    s = s == OK ? check_commits(j, j->from, &j->db) : s;
     if (s != OK)
         db_close_unsettled(&j->db);
     return s;
@@ -490,9 +488,9 @@ enum status copy_open(struct ctx *ctx, const struct store *s, str to, bool is_ol
 static enum status check_file(struct ctx *ctx, struct store *s, const char *name,
                               const char *instead)
 {
-    if (store_is_postgres(s))
-        return fail(ctx, UNSUPPORTED, "the store in PostgreSQL has no '%s' yet: %s", name, instead);
-    return OK;
+    return store_is_postgres(s) ? fail(ctx, UNSUPPORTED,
+                                       "the store in PostgreSQL has no '%s' yet: %s", name, instead)
+                                : OK;
 }
 
 enum status store_backup(struct ctx *ctx, struct store *s, str to)

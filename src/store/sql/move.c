@@ -87,7 +87,7 @@ static enum status put_row(struct ctx *ctx, struct db *db, const struct moved_ta
         else if (t->kinds[i] == 't')
             sql_text(&q, c->s);
         else
-            sql_blob(&q, c->s.n ? c->s.p : t->kinds[i] == 'B' ? NULL : "", c->s.n);
+            sql_blob(&q, c->s.n || t->kinds[i] == 'b' ? blob_of(c->s) : blob_at(NULL, 0));
     }
     return sql_do(&q);
 }
@@ -179,14 +179,8 @@ static enum status run_piece(struct moving *m, struct ctx *ctx, const struct pie
     return OK;
 }
 
-/* On PostgreSQL tallies and bytes are made of all rows in the end, which is quicker than triggers.
- */
-static enum status exec_on_postgres(struct ctx *ctx, struct db *db, const char *text)
-{
-    return is_postgres(db) ? db_exec(ctx, db, text) : OK;
-}
-
-/* The first task: an empty target, or one that the same call has begun. */
+/* The first task: an empty target, or one that the same call has begun. On PostgreSQL tallies and
+ * bytes are made of all rows in the end, which is quicker than triggers. */
 static enum status begin_target(struct ctx *ctx, struct db *db, const void *what)
 {
     struct moving *m = *(struct moving *const *)what;
@@ -205,7 +199,8 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
     if (n)
         return fail(ctx, CONFLICT, "the target is not empty: name a new folder or schema");
     TRY(db_exec(ctx, db, "DELETE FROM vector_set")); /* a server that served nothing yet has one */
-    TRY(exec_on_postgres(ctx, db, pg_move_begin));
+    if (is_postgres(db))
+        TRY(db_exec(ctx, db, pg_move_begin));
     const struct piece nothing = {.m = m};
     return write_piece(ctx, db, &nothing);
 }
@@ -251,8 +246,7 @@ static enum status copy_table(struct moving *m, struct db *db, const struct move
                                 .n = n,
                                 .next_table = (t - tables) + is_end,
                                 .next_rows = is_end ? 0 : m->rows + (int64_t)n};
-        if (s == OK)
-            s = run_piece(m, &own, &p);
+        s = s == OK ? run_piece(m, &own, &p) : s;
         q.ctx = m->ctx;
         TRY(ctx_pass(m->ctx, &own, s));
         move_show(m, t->name, m->done += (int64_t)n, m->all);
@@ -310,12 +304,12 @@ static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
     struct moving *m = *(struct moving *const *)what;
     const struct piece nothing = {.m = m, .next_table = TABLES};
     TRY(db_prepare_one(ctx, db, SQL_MOVE_PUT_NO));
-    if (!is_postgres(db))
-        TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
+    TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
     for (size_t i = 0; i < TABLES; i++)
         if (m->last[i])
             TRY(put_last(ctx, db, &tables[i], m->last[i]));
-    TRY(exec_on_postgres(ctx, db, pg_move_end));
+    if (is_postgres(db))
+        TRY(db_exec(ctx, db, pg_move_end));
     TRY(SQL_DO(ctx, db, SQL_FACT_PUT, S("words"), S("")));
     return write_piece(ctx, db, &nothing);
 }

@@ -192,8 +192,7 @@ enum status store_open(struct ctx *ctx, const struct store_settings *settings, s
 
 enum status store_flush(struct ctx *ctx, struct store *s)
 {
-    struct task t = {.ctx = ctx, .is_flush = true};
-    return writer_run(s->writer, &t);
+    return writer_run(s->writer, &(struct task){.ctx = ctx, .is_flush = true});
 }
 
 enum status store_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t ms)

@@ -47,15 +47,10 @@ enum status db_connect(struct ctx *ctx, const char *url, struct db *db)
  * cache_size: 8,000 KiB for each connection. wal_autocheckpoint=0: commits.c makes every
  * checkpoint. journal_size_limit: a log that a long read made larger is cut to 64 MiB.
  * cell_size_check hardens the reading of a manipulated file (sqlite.org/security.html). */
-static const char pragmas[] = "PRAGMA journal_mode=WAL;"
-                              "PRAGMA synchronous=FULL;"
-                              "PRAGMA foreign_keys=ON;"
-                              "PRAGMA temp_store=2;"
-                              "PRAGMA secure_delete=ON;"
-                              "PRAGMA cell_size_check=ON;"
-                              "PRAGMA cache_size=-8000;"
-                              "PRAGMA wal_autocheckpoint=0;"
-                              "PRAGMA journal_size_limit=67108864;";
+static const char pragmas[] =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+    "PRAGMA temp_store=2; PRAGMA secure_delete=ON; PRAGMA cell_size_check=ON;"
+    "PRAGMA cache_size=-8000; PRAGMA wal_autocheckpoint=0; PRAGMA journal_size_limit=67108864;";
 
 /* What to do when pages do not fit together. */
 static const char *advice_for(int rc)

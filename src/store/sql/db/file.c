@@ -23,10 +23,9 @@ int file_error_detail(int error)
 enum status file_make_folders(struct ctx *ctx, const char *path)
 {
     const char *missing = folders_make(&ctx->arena, str_of(path));
-    if (missing)
-        return fail_as(ctx, STORAGE, file_error_detail(errno), "cannot create the folder '%s': %s",
-                       missing, strerror(errno));
-    return OK;
+    return missing ? fail_as(ctx, STORAGE, file_error_detail(errno),
+                             "cannot create the folder '%s': %s", missing, strerror(errno))
+                   : OK;
 }
 
 /* --- holding --- */

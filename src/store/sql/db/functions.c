@@ -19,12 +19,11 @@ void posting_count(struct posting *p, enum word_column at)
  * Column 0 is the text's own words, 1 the label. Rows come in ascending order, so the list needs
  * no sorting. */
 static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *result,
-                       int n, sqlite3_value **values)
+                       UNUSED int n, UNUSED sqlite3_value **values)
 {
     struct postings *p = api->xUserData(fts);
     Fts5PhraseIter at;
     int column, offset;
-    (void)n, (void)values;
     if (p->n == p->max) {
         sqlite3_result_error_code(result, SQLITE_ABORT);
         return;
@@ -52,9 +51,8 @@ str value_text(sqlite3_value *v)
 }
 
 /* As the token budget counts them, for the totals of a list. */
-static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
+static void count_tokens(sqlite3_context *result, UNUSED int n, sqlite3_value **values)
 {
-    (void)n;
     sqlite3_result_int64(result, tokens_of(value_text(values[0])));
 }
 
@@ -71,10 +69,9 @@ static bool ascii_holds(str text, str part)
 }
 
 /* holds(text, part): whether the part is in the text, in any case. part is lower case already. */
-static void find_part(sqlite3_context *result, int n, sqlite3_value **values)
+static void find_part(sqlite3_context *result, UNUSED int n, sqlite3_value **values)
 {
     str text = value_text(values[0]), part = value_text(values[1]);
-    (void)n;
     if (utf8_is_ascii(text)) { /* as most are: then nothing has to be written to be compared */
         sqlite3_result_int(result, ascii_holds(text, part));
         return;

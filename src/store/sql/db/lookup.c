@@ -84,12 +84,8 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
         *out = seen->row;
         return OK;
     }
-    SQL_RUN(q, ctx, db, pool_statement(db), pool.user, pool.space);
-    if (sql_row(&q)) {
-        SQL_GET(&q, out->no, out->messages, out->memories);
-        out->generation = is_postgres(db) ? sql_get_int(&q) : 0;
-    }
-    TRY(sql_end(&q));
+    TRY(SQL_ALONE(SQL_GET_ROW(&q_, out->no, out->messages, out->memories, out->generation), ctx, db,
+                  pool_statement(db), pool.user, pool.space));
     if (is_postgres(db) && out->no)
         note_known(pool, out);
     if (!seen)

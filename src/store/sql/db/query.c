@@ -68,12 +68,12 @@ void sql_real(struct query *q, double v)
 
 /* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. The same
  * holds for texts. */
-void sql_blob(struct query *q, const void *p, size_t n)
+void sql_blob(struct query *q, struct blob v)
 {
     if (is_postgres(q->db))
-        pg_bind_bytes(q->pg, p, n);
+        pg_bind_bytes(q->pg, v.p, v.n);
     else
-        note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
+        note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, v.p, v.n, SQLITE_STATIC));
 }
 
 void sql_list(struct query *q, const int64_t *v, size_t n)
@@ -178,7 +178,6 @@ enum status sql_any(struct query *q, bool *out)
     return sql_end(q);
 }
 
-/* In place, until the next row. */
 static str see(struct query *q, bool is_text)
 {
     if (is_postgres(q->db))
@@ -188,7 +187,6 @@ static str see(struct query *q, bool is_text)
     return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
 }
 
-/* SQLite frees its text with the next row, so it is copied. */
 str sql_get_text(struct query *q)
 {
     str text = see(q, true);
@@ -215,7 +213,7 @@ double sql_get_real(struct query *q)
     return sqlite3_column_double(q->stmt, q->column++);
 }
 
-/* Valid until the next row only; not copied, as vectors are read by the thousand. */
+/* Vectors are read by the thousand. */
 str sql_see_blob(struct query *q)
 {
     return see(q, false);
@@ -255,8 +253,6 @@ void txn_leave(struct txn *t)
     if (!t->is_open || !db_in_transaction(t->db))
         return;
     CLEANUP(ctx_free) struct ctx quiet = ctx_detached(t->ctx);
-    enum status undone = SQL_DO(&quiet, t->db, t->rollback);
-    if (undone == OK && t->rollback == SQL_SAVEPOINT_UNDO)
-        undone = SQL_DO(&quiet, t->db, SQL_SAVEPOINT_RELEASE);
-    (void)undone;
+    if (soft(&quiet, SQL_DO(&quiet, t->db, t->rollback)) && t->rollback == SQL_SAVEPOINT_UNDO)
+        soft(&quiet, SQL_DO(&quiet, t->db, SQL_SAVEPOINT_RELEASE));
 }

@@ -14,12 +14,27 @@ struct query {
     int bound, column, rc;
 };
 
+/* Bytes that are bound; p NULL: NULL. */
+struct blob {
+    const void *p;
+    size_t n;
+};
+static inline struct blob blob_at(const void *p, size_t n)
+{
+    return (struct blob){p, n};
+}
+static inline struct blob blob_of(str s)
+{
+    return blob_at(s.n ? s.p : "", s.n);
+}
+
 struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which);
 void sql_leave(struct query *q); /* resets the statement */
 
 /*
  * SQL_RUN(q, ctx, db, SQL_POOL_ADD, user, space, now) declares q, a statement of this scope, with
- * its first parameters bound: a str as text, a float or double as a real, the rest as integers.
+ * its first parameters bound: a str as text, a float or double as a real, a blob as bytes, the rest
+ * as integers.
  * More can be bound behind them. Text must live until the scope is left.
  */
 #define SQL_RUN(q, ctx, db, which, ...)                                                            \
@@ -60,7 +75,12 @@ void sql_leave(struct query *q); /* resets the statement */
 /* Binds the next parameters, at most 27. */
 #define SQL_BIND(q, ...) SQL_EXPAND(SQL_EACH(SQL_BIND_ONE, q, __VA_ARGS__))
 #define SQL_BIND_ONE(q, v)                                                                         \
-    _Generic((v), str : sql_text, float : sql_real, double : sql_real, default : sql_int)(q, v)
+    _Generic((v), str                                                                              \
+             : sql_text, float                                                                     \
+             : sql_real, double                                                                    \
+             : sql_real, struct blob                                                               \
+             : sql_blob, default                                                                   \
+             : sql_int)(q, v)
 /* C has no loop over macro arguments: SQL_EACH names itself behind parentheses, so that each scan
  * of SQL_EXPAND takes one more argument. */
 #define SQL_EACH(ONE, q, v, ...)                                                                   \
@@ -75,7 +95,7 @@ void sql_leave(struct query *q); /* resets the statement */
 void sql_text(struct query *q, str s);
 void sql_int(struct query *q, int64_t v);
 void sql_real(struct query *q, double v);
-void sql_blob(struct query *q, const void *p, size_t n);
+void sql_blob(struct query *q, struct blob v);
 void sql_list(struct query *q, const int64_t *v, size_t n); /* what carray() reads */
 /* Lists that only PostgreSQL takes, as float8[], text[] and bytea[]. */
 void sql_reals(struct query *q, const double *v, size_t n);
@@ -87,7 +107,6 @@ bool sql_row(struct query *q);
 MUST_USE enum status sql_end(struct query *q);
 /* Whether it failed since another row has the same key. */
 bool sql_is_conflict(const struct query *q);
-/* Runs a statement that gives no rows. */
 MUST_USE enum status sql_do(struct query *q);
 MUST_USE enum status sql_later(struct query *q); /* as SQL_LATER */
 void sql_ahead(struct query *q);                 /* as SQL_AHEAD, on PostgreSQL */

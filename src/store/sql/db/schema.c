@@ -484,9 +484,8 @@ enum status schema_bring(struct ctx *ctx, struct db *db)
     /* Another process may have been faster. */
     TRY(db_int(ctx, db, "PRAGMA user_version", &version));
     TRY(schema_run(ctx, db, version, schema_version()));
-    TRY(db_exec(ctx, db,
-                str_printf(&ctx->arena, "PRAGMA user_version=%d; PRAGMA application_id=%d",
-                           schema_version(), APPLICATION_ID)
-                    .p));
+    str marks = str_printf(&ctx->arena, "PRAGMA user_version=%d; PRAGMA application_id=%d",
+                           schema_version(), APPLICATION_ID);
+    TRY(db_exec(ctx, db, marks.p));
     return db_exec(ctx, db, "COMMIT");
 }

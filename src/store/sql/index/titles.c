@@ -103,11 +103,8 @@ static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int
     struct buf b = buf_make(&ctx->arena, SIZE_MAX); /* as long as its titles */
     for (size_t i = 0; i < n; i++)
         write_entry(&b, v[i].no - first, v[i].title);
-    str text = buf_str(&b);
-    SQL_RUN(q, ctx, db, n ? SQL_TITLE_PUT : SQL_TITLE_DELETE, pool, first);
-    if (n)
-        sql_blob(&q, text.p, text.n);
-    return sql_later(&q);
+    return n ? SQL_LATER(ctx, db, SQL_TITLE_PUT, pool, first, blob_of(buf_str(&b)))
+             : SQL_LATER(ctx, db, SQL_TITLE_DELETE, pool, first);
 }
 
 /* --- one title --- */

@@ -59,8 +59,6 @@ enum status vectors_prune(struct ctx *ctx, struct db *db)
         if (!pool)
             return OK;
         TRY(SQL_DO(ctx, db, SQL_VECTOR_DELETE_GONE, pool));
-        SQL_RUN(mark, ctx, db, SQL_VECTOR_PUT, -pool, pool);
-        sql_blob(&mark, NULL, 0);
-        TRY(sql_do(&mark));
+        TRY(SQL_DO(ctx, db, SQL_VECTOR_PUT, -pool, pool, blob_at(NULL, 0)));
     }
 }

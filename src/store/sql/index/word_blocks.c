@@ -247,9 +247,7 @@ enum status word_blocks_newest(struct ctx *ctx, struct db *db, int64_t pool, str
     struct posting *v = ROOM_N(&ctx->arena, struct posting, max + 1), block[BLOCK_ENTRIES];
     size_t left = max;
     struct fresh_search fresh = fresh_search_of(&ctx->arena, &word, 1);
-    SQL_RUN(q, ctx, db, SQL_POSTING_NEWEST, pool);
-    sql_blob(&q, word.p, word.n);
-    SQL_BIND(&q, from, to, sql_limit(max));
+    SQL_RUN(q, ctx, db, SQL_POSTING_NEWEST, pool, blob_of(word), from, to, sql_limit(max));
     while (sql_row(&q)) {
         size_t n = 0;
         bool is_fresh = sql_get_int(&q) == 0;

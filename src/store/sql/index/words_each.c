@@ -27,8 +27,7 @@ static enum status each_row(struct ctx *ctx, struct db *db, enum sql which, take
         status = take(&row, own, pool, doc, &words);
         arena_reset(&row.arena);
     }
-    if (status == OK)
-        status = sql_end(&q);
+    status = status == OK ? sql_end(&q) : status;
     return ctx_pass(ctx, &row, status);
 }
 

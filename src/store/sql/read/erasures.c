@@ -9,8 +9,7 @@ static void bind_owners(struct query *q, const struct erasure_key *key, struct p
 {
     str of_pool = erasure_owner(&q->ctx->arena, key, pool);
     str of_user = erasure_owner(&q->ctx->arena, key, (struct pool_ref){.user = pool.user});
-    sql_blob(q, of_pool.p, of_pool.n);
-    sql_blob(q, of_user.p, of_user.n);
+    SQL_BIND(q, blob_of(of_pool), blob_of(of_user));
 }
 
 static void read_erasure(struct query *q, struct certificate *out)

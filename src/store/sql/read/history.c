@@ -30,16 +30,13 @@ static enum status add_row(struct chain *c, int64_t no)
 /* The numbers first: a statement is not run again while it is read. */
 static enum status add_each(struct chain *c, enum sql which, str name)
 {
-    int64_t nos[CHAIN_MAX];
-    size_t n = 0;
+    int64_t *nos;
+    size_t n;
     if (!name.n)
         return OK;
-    SQL_RUN(q, c->ctx, c->db, which, c->pool, name);
-    if (which != SQL_MEMORY_NO)
-        sql_int(&q, CHAIN_MAX);
-    while (n < CHAIN_MAX && sql_row(&q))
-        nos[n++] = sql_get_int(&q);
-    TRY(sql_end(&q));
+    TRY(which == SQL_MEMORY_NO
+            ? SQL_LIST(c->ctx, c->db, sql_read_int, &nos, &n, which, c->pool, name)
+            : SQL_LIST(c->ctx, c->db, sql_read_int, &nos, &n, which, c->pool, name, CHAIN_MAX));
     for (size_t i = 0; i < n; i++)
         TRY(add_row(c, nos[i]));
     return OK;

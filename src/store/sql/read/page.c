@@ -308,16 +308,11 @@ static enum sql page_of(const struct paging *p)
     return (enum sql)(down + p->in->is_ascending);
 }
 
-static size_t wanted(const struct memory_page_in *in)
-{
-    return (size_t)(sql_limit(in->offset) + sql_limit(in->limit));
-}
-
 /* Behind the last one no row need be looked at. */
 static enum status read_in_order(struct paging *p, size_t at, int64_t known)
 {
     const struct memory_select f = narrowed(p->in);
-    size_t most = wanted(p->in) + 1;
+    size_t most = (size_t)(sql_limit(p->in->offset) + sql_limit(p->in->limit)) + 1;
     if (known >= 0 && (uint64_t)known < most)
         most = (size_t)known;
     SQL_RUN(q, p->ctx, p->db, page_of(p));

@@ -6,24 +6,13 @@
 #include "store/sql/records/checks.h"
 #include "store/sql/state/reader.h"
 
-/* By its number, or the newest with a hash. */
-static enum status one_message(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
-                               uint64_t by, bool *is_there, struct message *out)
-{
-    SQL_RUN(q, ctx, db, which, pool, by);
-    *is_there = sql_row(&q);
-    if (*is_there)
-        read_message(&q, out);
-    return sql_end(&q);
-}
-
 /* The chain names the whole conversation; the tail only its last two messages, so it comes second.
  */
 enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
                              uint64_t tail, struct message *out)
 {
     struct pool_row row;
-    bool is_there = false;
+    struct message found = {0};
     int64_t known;
     READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
@@ -33,21 +22,27 @@ enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref p
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_TAIL, known, tail);
     TRY(pool_find(ctx, r.db, pool, &row));
     if (chain)
-        TRY(one_message(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
-    if (!is_there && tail)
-        TRY(one_message(ctx, r.db, SQL_MESSAGE_BY_TAIL, row.no, tail, &is_there, out));
-    return is_there ? OK : NOT_FOUND;
+        TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_BY_CHAIN, row.no, chain));
+    if (!found.id.n && tail)
+        TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_BY_TAIL, row.no, tail));
+    if (!found.id.n)
+        return NOT_FOUND;
+    *out = found;
+    return OK;
 }
 
 enum status store_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                           struct message *out)
 {
     doc_id doc;
-    bool is_there;
+    struct message found = {0};
     POOL_READER(r, row, ctx, s, pool);
     TRY(message_find(ctx, r.db, row.no, id, &doc));
-    TRY(one_message(ctx, r.db, SQL_MESSAGE_GET, row.no, (uint64_t)doc, &is_there, out));
-    return is_there ? OK : NOT_FOUND;
+    TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_GET, row.no, doc));
+    if (!found.id.n)
+        return NOT_FOUND;
+    *out = found;
+    return OK;
 }
 
 static void keep_empty(struct db *db, uint64_t view, const struct pool_row *pool, doc_id doc)
@@ -146,19 +141,15 @@ enum status store_ids_after(struct ctx *ctx, struct store *s, struct pool_ref po
 enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                          struct memory *out)
 {
+    struct memory found = {0};
     POOL_READER(r, row, ctx, s, pool);
-    SQL_RUN(q, ctx, r.db, pool.space.n ? SQL_MEMORY_BY_ID : SQL_MEMORY_BY_ID_OF_USER);
-    if (pool.space.n)
-        sql_int(&q, row.no);
-    else
-        sql_text(&q, pool.user);
-    sql_text(&q, id);
-    if (sql_row(&q)) {
-        read_memory(&q, out);
-        return OK;
-    }
-    TRY(sql_end(&q));
-    return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
+    TRY(pool.space.n
+            ? SQL_FIRST(ctx, r.db, read_memory, &found, SQL_MEMORY_BY_ID, row.no, id)
+            : SQL_FIRST(ctx, r.db, read_memory, &found, SQL_MEMORY_BY_ID_OF_USER, pool.user, id));
+    if (!found.id.n)
+        return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
+    *out = found;
+    return OK;
 }
 
 /* The document at a position counted from the end; the first one when there are fewer. */

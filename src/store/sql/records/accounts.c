@@ -98,32 +98,27 @@ static enum status check_email(struct ctx *ctx, struct db *db, const struct user
 {
     struct user other = {.id = u->id};
     TRY(SQL_FIRST(ctx, db, read_user, &other, SQL_USER_BY_EMAIL, u->email));
-    if (!str_eq(other.id, u->id))
-        return fail(ctx, CONFLICT, "there is a user with this address already");
-    return OK;
-}
-
-/* Adds or changes: created stays as it was. */
-static enum status add_user(struct ctx *ctx, struct db *db, const struct user *u)
-{
-    int64_t now = clock_ms();
-    return SQL_DO(ctx, db, SQL_USER_ADD, u->id, u->email, u->first_name, u->last_name,
-                  u->attributes, u->sealed_key, u->key_preview, u->created ? u->created : now,
-                  u->updated ? u->updated : now);
+    return str_eq(other.id, u->id)
+               ? OK
+               : fail(ctx, CONFLICT, "there is a user with this address already");
 }
 
 /* With the token in the same transaction: a user without one could never come back. A name may be
- * in use without a user: pools and tokens carry it, and must not become someone else's. */
+ * in use without a user: pools and tokens carry it, and must not become someone else's. Of one that
+ * is changed `created` stays. */
 static enum status put_user(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct put_user *p = what;
-    int64_t is_known = 0;
+    const struct user *u = p->user;
+    int64_t is_known = 0, now = clock_ms();
     if (!p->may_change)
-        TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, p->user->id));
+        TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, u->id));
     if (is_known)
         return fail(ctx, CONFLICT, "there is a user with this id already");
-    TRY(check_email(ctx, db, p->user));
-    TRY(add_user(ctx, db, p->user));
+    TRY(check_email(ctx, db, u));
+    TRY(SQL_DO(ctx, db, SQL_USER_ADD, u->id, u->email, u->first_name, u->last_name, u->attributes,
+               u->sealed_key, u->key_preview, u->created ? u->created : now,
+               u->updated ? u->updated : now));
     return p->token ? token_add(ctx, db, p->token) : OK;
 }
 
@@ -144,8 +139,7 @@ enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *
                            const struct token *token)
 {
     TRY(check_user(ctx, u, token));
-    struct put_user p = {u, may_change, token};
-    return writer_call(ctx, s->writer, put_user, &p);
+    return writer_call(ctx, s->writer, put_user, &(struct put_user){u, may_change, token});
 }
 
 /* --- roles --- */
@@ -160,13 +154,6 @@ struct set_role {
     enum role role;
     int64_t *revoked;
 };
-
-static enum status check_known(struct ctx *ctx, struct db *db, str user)
-{
-    int64_t is_known;
-    TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, user));
-    return (user.n && is_known) || str_is(user, LOCAL_USER) ? OK : NOT_FOUND;
-}
 
 static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
 {
@@ -190,9 +177,11 @@ enum status role_keep_owner(struct ctx *ctx, struct db *db)
 static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct set_role *w = what;
-    int64_t was;
+    int64_t was, is_known;
     bool any;
-    TRY(check_known(ctx, db, w->user));
+    TRY(SQL_NUMBER(ctx, db, &is_known, SQL_USER_IS_KNOWN, w->user));
+    if (!(w->user.n && is_known) && !str_is(w->user, LOCAL_USER))
+        return NOT_FOUND;
     TRY(SQL_NUMBER(ctx, db, &was, SQL_ROLE_GET, w->user));
     TRY(role_put(ctx, db, w->user, w->role));
     TRY(has_owner(ctx, db, &any));

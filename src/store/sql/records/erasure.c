@@ -106,7 +106,7 @@ enum status erasure_last(struct ctx *ctx, struct db *db, int64_t behind,
     *out = (struct erasure_word){0};
     SQL_RUN(q, ctx, db, SQL_ERASURE_LAST, behind);
     for (size_t i = 0; i < ERASURE_NAMES; i++)
-        sql_blob(&q, names->v[i], i < names->n ? ERASURE_HASH_BYTES : 0);
+        sql_blob(&q, blob_at(names->v[i], i < names->n ? ERASURE_HASH_BYTES : 0));
     if (sql_row(&q)) {
         out->is_erased = !sql_get_int(&q);
         out->at = sql_get_int(&q);
@@ -132,12 +132,9 @@ enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_i
     if (is_postgres(db)) /* until the end no other server writes rows of erasure */
         TRY(SQL_ANY(ctx, db, &any, SQL_ERASURE_LOCK));
     TRY(erasure_key_find(ctx, db, true, &out->key));
-    SQL_RUN(q, ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
-            str_of(in->what), in->undo ? in->undo->id : S(""));
-    sql_blob(&q, in->bar.n ? in->bar.p : "", in->bar.n);
-    str owner = erasure_owner(&ctx->arena, &out->key, in->pool);
-    sql_blob(&q, owner.p, owner.n);
-    TRY(sql_do(&q));
+    TRY(SQL_DO(ctx, db, SQL_ERASURE_ADD, id, in->call.n ? in->call : id, clock_ms(),
+               str_of(in->what), in->undo ? in->undo->id : S(""), blob_of(in->bar),
+               blob_of(erasure_owner(&ctx->arena, &out->key, in->pool))));
     out->no = db_last_row(db);
     out->db = db;
     db->erasing = out;
@@ -158,11 +155,9 @@ void erasing_count(struct db *db, struct erasing *out)
 
 enum status erasing_names(struct ctx *ctx, struct erasing *e, const struct erasure_names *names)
 {
-    for (size_t i = 0; i < names->n; i++) {
-        SQL_RUN(q, ctx, e->db, SQL_ERASURE_HASH_ADD, e->no);
-        sql_blob(&q, names->v[i], ERASURE_HASH_BYTES);
-        TRY(sql_do(&q));
-    }
+    for (size_t i = 0; i < names->n; i++)
+        TRY(SQL_DO(ctx, e->db, SQL_ERASURE_HASH_ADD, e->no,
+                   blob_at(names->v[i], ERASURE_HASH_BYTES)));
     e->hashes += (int64_t)names->n;
     return OK;
 }
@@ -265,8 +260,7 @@ static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_
     bool is_kept;
     enum status s = is_there(&own, db, no, ask, &is_kept);
     name_ask(&own.arena, key, pool, ask, &names);
-    if (s == OK)
-        s = erasure_last(&own, db, 0, &names, &word);
+    s = s == OK ? erasure_last(&own, db, 0, &names, &word) : s;
     TRY(ctx_pass(ctx, &own, s));
     *out = !is_kept && word.is_erased && ask->created <= word.at;
     return OK;
@@ -277,10 +271,8 @@ enum status store_was_erased(struct ctx *ctx, struct store *s, struct pool_ref p
 {
     TRY(pool_check(ctx, pool));
     struct erasure_key key;
-    struct pool_row row;
-    READER(r, ctx, s);
+    POOL_READER(r, row, ctx, s, pool);
     TRY(erasure_key_find(ctx, r.db, false, &key));
-    TRY(pool_find(ctx, r.db, pool, &row));
     for (size_t i = 0; i < n; i++) {
         out[i] = false;
         if (key.is_there)

@@ -92,6 +92,5 @@ enum status store_decide(struct ctx *ctx, struct store *s, struct pool_ref pool,
                          enum review_state state, int64_t version)
 {
     TRY(pool_check(ctx, pool));
-    struct decision d = {pool, id, state, version};
-    return writer_call(ctx, s->writer, put_decision, &d);
+    return writer_call(ctx, s->writer, put_decision, &(struct decision){pool, id, state, version});
 }

@@ -82,8 +82,7 @@ enum status store_put_session(struct ctx *ctx, struct store *s, struct pool_ref 
     TRY(pool_check(ctx, pool));
     if (!session->id.n)
         return fail(ctx, BAD_INPUT, "a session needs an id");
-    struct new_session p = {pool, session};
-    return writer_call(ctx, s->writer, make_session, &p);
+    return writer_call(ctx, s->writer, make_session, &(struct new_session){pool, session});
 }
 
 struct change_session {

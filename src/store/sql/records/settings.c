@@ -24,6 +24,5 @@ enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str va
 {
     if (!name.n)
         return fail(ctx, BAD_INPUT, "a setting needs a name");
-    struct setting setting = {name, value};
-    return writer_call(ctx, s->writer, put_setting, &setting);
+    return writer_call(ctx, s->writer, put_setting, &(struct setting){name, value});
 }

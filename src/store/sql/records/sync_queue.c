@@ -32,10 +32,9 @@ enum status store_sync(struct ctx *ctx, struct store *s, bool on)
     return writer_call(ctx, s->writer, turn_sync, &on);
 }
 
-static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
+static enum status queue_all(struct ctx *ctx, struct db *db, UNUSED const void *what)
 {
     bool on;
-    (void)what;
     TRY(SQL_ANY(ctx, db, &on, SQL_FACT_GET, S(SYNC_FACT)));
     return on ? SQL_DO(ctx, db, SQL_SYNC_ALL) : OK;
 }
@@ -104,6 +103,5 @@ static enum status end_items(struct ctx *ctx, struct db *db, const void *what)
 enum status store_sync_done(struct ctx *ctx, struct store *s, const struct sync_item *const *v,
                             size_t n, int64_t again_at)
 {
-    struct done done = {v, n, again_at};
-    return n ? writer_call(ctx, s->writer, end_items, &done) : OK;
+    return n ? writer_call(ctx, s->writer, end_items, &(struct done){v, n, again_at}) : OK;
 }

@@ -105,10 +105,8 @@ static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what
 
 enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
 {
-    struct task t = {.ctx = ctx,
-                     .call = revoke_token,
-                     .what = &(struct revoke){user, id},
-                     .erases = true};
+    const struct revoke what = {user, id};
+    struct task t = {.ctx = ctx, .call = revoke_token, .what = &what, .erases = true};
     return writer_run(s->writer, &t);
 }
 

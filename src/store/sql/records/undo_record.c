@@ -59,9 +59,7 @@ static enum status keep_changes(struct ctx *ctx, struct db *db, int64_t pool,
                                 const struct undo_mark *mark, const void *changes, int n)
 {
     TRY(check_size(ctx, n));
-    SQL_RUN(q, ctx, db, SQL_UNDO_ADD, pool, mark->id, mark->until);
-    sql_blob(&q, changes, (size_t)n);
-    return sql_do(&q);
+    return SQL_DO(ctx, db, SQL_UNDO_ADD, pool, mark->id, mark->until, blob_at(changes, (size_t)n));
 }
 
 enum status undo_record_end(struct ctx *ctx, struct db *db, int64_t pool,

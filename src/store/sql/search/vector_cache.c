@@ -32,12 +32,10 @@ static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
     codes_begin(&h->codes, set->set.dimensions);
     h->set = set->no;
     h->seen = 0;
-    SQL_RUN(q, ctx, db, SQL_VECTOR_COUNT, h->pool);
-    if (sql_row(&q)) {
-        codes_reserve(&h->codes, (size_t)sql_get_int(&q));
-        h->began = sql_get_int(&q);
-    }
-    return sql_end(&q);
+    int64_t rows = 0;
+    TRY(SQL_ALONE(SQL_GET_ROW(&q_, rows, h->began), ctx, db, SQL_VECTOR_COUNT, h->pool));
+    codes_reserve(&h->codes, (size_t)rows);
+    return OK;
 }
 
 /* Half of the time left, so that the search itself has the other half. */

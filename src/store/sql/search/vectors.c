@@ -24,12 +24,6 @@ struct begin {
     bool anew;
 };
 
-static bool same_set(const struct vector_set *a, const struct vector_set *b)
-{
-    return str_eq(a->signature, b->signature) && a->dimensions == b->dimensions &&
-           a->is_int8 == b->is_int8;
-}
-
 /* Vectors of two models cannot be compared, so the old ones are deleted at once. Same set: texts
  * that were given up are tried again. An empty signature ends vectors for this store. Of several
  * servers those that write to any pool end first, or wait: what one of them erases or adds would
@@ -41,7 +35,9 @@ static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
     if (is_postgres(db))
         TRY(db_exec(ctx, db, "LOCK TABLE pool IN EXCLUSIVE MODE"));
     TRY(vector_set_find(ctx, db, &row));
-    if (row.no && !b->anew && same_set(&row.set, b->set))
+    bool is_same = str_eq(row.set.signature, b->set->signature) &&
+                   row.set.dimensions == b->set->dimensions && row.set.is_int8 == b->set->is_int8;
+    if (row.no && !b->anew && is_same)
         return SQL_DO(ctx, db, SQL_VECTOR_TODO_REVIVE);
     if (!b->set->signature.n && !row.no)
         return OK;
@@ -63,20 +59,6 @@ struct puts {
     size_t n;
 };
 
-static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const struct vector_put *v,
-                           str row)
-{
-    SQL_RUN(q, ctx, db, SQL_VECTOR_PUT, v->doc, pool);
-    sql_blob(&q, row.p, row.n);
-    TRY(sql_later(&q));
-    if (v->tokens.n) {
-        SQL_RUN(tokens, ctx, db, SQL_TOKENS_PUT, v->doc, pool);
-        sql_blob(&tokens, v->tokens.p, v->tokens.n);
-        TRY(sql_later(&tokens));
-    }
-    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
-}
-
 /* The number in the queue changes with the text, so a vector of the old text finds no entry. */
 static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_set *set,
                            const struct vector_put *v, char *room)
@@ -85,10 +67,13 @@ static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_s
     TRY(SQL_NUMBER(ctx, db, &pool, SQL_VECTOR_TODO_POOL, v->no, v->doc));
     if (!pool)
         return OK;
-    if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))
-        return put_row(ctx, db, pool, v,
-                       (str){room, vector_row_size(set->dimensions, set->is_int8)});
-    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
+    if (!v->v || !vector_row_write(v->v, set->dimensions, set->is_int8, room))
+        return SQL_LATER(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
+    TRY(SQL_LATER(ctx, db, SQL_VECTOR_PUT, v->doc, pool,
+                  blob_at(room, vector_row_size(set->dimensions, set->is_int8))));
+    if (v->tokens.n)
+        TRY(SQL_LATER(ctx, db, SQL_TOKENS_PUT, v->doc, pool, blob_of(v->tokens)));
+    return SQL_LATER(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
 }
 
 /* The set may have changed while the vectors were made; they are dropped then. */
@@ -105,8 +90,6 @@ static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
         TRY(put_one(ctx, db, &row.set, &p->v[i], room));
     return OK;
 }
-
-/* --- the operations of the face --- */
 
 enum status store_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
                                 bool anew)

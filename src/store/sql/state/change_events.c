@@ -116,11 +116,10 @@ void notes_add(struct notes *n, const struct event *e)
 }
 
 /* note(kind, user, space, id) */
-static void note_change(sqlite3_context *result, int n, sqlite3_value **values)
+static void note_change(sqlite3_context *result, UNUSED int n, sqlite3_value **values)
 {
     struct notes *notes = sqlite3_user_data(result);
     int kind = name_index(event_names, value_text(values[0]), -1);
-    (void)n;
     assert(kind >= 0);
     if (!notes->to)
         return;

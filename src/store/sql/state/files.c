@@ -58,18 +58,12 @@ static bool is_gone(const struct store_files *p, size_t i)
 }
 
 /* The log and its index are looked at as well: writes go to the log first. */
-static size_t first_gone(const struct store_files *p)
-{
-    size_t i = 0;
-    while (i < STORE_FILES && !is_gone(p, i))
-        i++;
-    return i;
-}
-
 enum status files_check(struct ctx *ctx, struct store_files *p)
 {
     enum files_state state = atomic_load(&p->state);
-    size_t which = state == FILES_OPEN ? first_gone(p) : STORE_FILES;
+    size_t which = state == FILES_OPEN ? 0 : STORE_FILES;
+    while (which < STORE_FILES && !is_gone(p, which))
+        which++;
     if (which < STORE_FILES && atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
         log_event(LOG_ERROR, "store.lost",
                   "file=\"%s%s\" why=\"it was deleted or replaced while rememberd had it open: "

@@ -169,20 +169,15 @@ enum status notes_pg_follow(struct ctx *ctx, struct db *db, struct notes *n)
 }
 
 /* Behind a lost connection nobody knows what was missed. */
-static enum status follow_again(struct ctx *ctx, struct db *db, struct notes *n)
-{
-    const struct event v[] = {{.kind = EVENT_RESET}, {.kind = EVENT_ACCESS}};
-    TRY(notes_pg_follow(ctx, db, n));
-    notes_tell_these(n, v, 2);
-    return OK;
-}
-
 enum status notes_pg_look(struct ctx *ctx, struct db *db, struct notes *n)
 {
+    const struct event missed[] = {{.kind = EVENT_RESET}, {.kind = EVENT_ACCESS}};
     struct hearing h = {ctx, n};
     bool is_followed = n->to != NULL;
-    if (is_followed && !n->pg.listens)
-        TRY(follow_again(ctx, db, n));
+    if (is_followed && !n->pg.listens) {
+        TRY(notes_pg_follow(ctx, db, n));
+        notes_tell_these(n, missed, 2);
+    }
     if (!is_followed && n->pg.listens) {
         if (!pg_is_pooled(db->pg))
             TRY(db_exec(ctx, db, leave));

@@ -28,13 +28,10 @@ static enum status open_file(struct ctx *ctx, struct store *s, struct db *db)
 {
     TRY(files_check(ctx, &s->files));
     size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
+    str pragmas = str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache);
     enum status status = db_open(ctx, s->path, s->key, db);
-    if (status == OK)
-        status = db_exec(
-            ctx, db,
-            str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache).p);
-    if (status == OK)
-        status = db_prepare(ctx, db, READS);
+    status = status == OK ? db_exec(ctx, db, pragmas.p) : status;
+    status = status == OK ? db_prepare(ctx, db, READS) : status;
     CLEANUP(ctx_free) struct ctx look = ctx_detached(ctx);
     if (files_check(&look, &s->files) != OK) {
         db_close_unsettled(db);
@@ -61,10 +58,8 @@ static enum status open_passing(struct ctx *ctx, struct store *s, struct db *db)
     const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
     bool has_log = stat(path, &log) == 0 && log.st_size > 0;
     enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
-    if (status == OK)
-        status = schema_check(&own, db, &version);
-    if (status == OK)
-        status = db_prepare(&own, db, READS);
+    status = status == OK ? schema_check(&own, db, &version) : status;
+    status = status == OK ? db_prepare(&own, db, READS) : status;
     return status == OK ? OK : open_later(ctx, s);
 }
 
@@ -93,8 +88,8 @@ static bool may_open(const struct store *s)
     return s->n_open < s->max_open && atomic_load(&s->files.state) == FILES_OPEN;
 }
 
-/* Waits until a reader is idle or may be opened. The lock is held. */
-static enum status wait_for_reader(struct ctx *ctx, struct store *s)
+/* Waits until a reader is idle or may be opened; false: PostgreSQL is away. The lock is held. */
+static bool wait_for_reader(struct ctx *ctx, struct store *s)
 {
     int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
     struct timespec until = steady_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
@@ -102,8 +97,12 @@ static enum status wait_for_reader(struct ctx *ctx, struct store *s)
     while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT && !store_is_away(s))
         rc = ctx->deadline_us ? pthread_cond_timedwait(&s->given, &s->lock, &until)
                               : pthread_cond_wait(&s->given, &s->lock);
-    if (store_is_away(s))
-        return open_later(ctx, s);
+    return !store_is_away(s);
+}
+
+/* The lock is held. */
+static enum status check_free(struct ctx *ctx, struct store *s)
+{
     if (s->n_idle || may_open(s))
         return OK;
     return s->n_open ? fail(ctx, TIMED_OUT, "all %zu connections that read the database are in use",
@@ -111,11 +110,13 @@ static enum status wait_for_reader(struct ctx *ctx, struct store *s)
                      : files_check(ctx, &s->files);
 }
 
-/* An idle reader, else a new one, else the next that is given back. */
+/* An idle reader, else a new one, else the next that is given back. The writer takes this lock
+ * within its own, so it is asked for its failure without. */
 static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out)
 {
     pthread_mutex_lock(&s->lock);
-    enum status status = wait_for_reader(ctx, s);
+    bool is_reached = wait_for_reader(ctx, s);
+    enum status status = is_reached ? check_free(ctx, s) : STORAGE;
     bool is_new = status == OK && !s->n_idle;
     /* The place is taken before the lock is left; opening happens without it. */
     if (is_new)
@@ -124,7 +125,7 @@ static enum status take_reader(struct ctx *ctx, struct store *s, struct db **out
         *out = s->idle[--s->n_idle];
     pthread_mutex_unlock(&s->lock);
     if (!is_new)
-        return status;
+        return is_reached ? status : open_later(ctx, s);
     status = reader_open(ctx, s, false, out);
     if (status != OK) {
         pthread_mutex_lock(&s->lock);
@@ -217,9 +218,8 @@ struct store_view store_view_begin(struct ctx *ctx, struct store *s)
     return (struct store_view){ctx};
 }
 
-void store_view_rest(struct ctx *ctx, struct store *s)
+void store_view_rest(struct ctx *ctx, UNUSED struct store *s)
 {
-    (void)s;
     if (ctx->view)
         rest_view(ctx);
 }

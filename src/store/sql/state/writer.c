@@ -51,8 +51,7 @@ enum status writer_task(struct writer *w, struct task *t, bool is_only)
     TXN(part);
     TRY(txn_savepoint(t->ctx, &w->db, &part));
     enum status status = t->call(t->ctx, &w->db, t->what);
-    if (status == OK)
-        status = txn_commit(&part);
+    status = status == OK ? txn_commit(&part) : status;
     if (status != OK && w->changes.n > noted)
         w->changes.n = noted;
     if (status != OK && w->notes.n > told)
@@ -268,11 +267,13 @@ static bool is_idle(const struct writer *w)
     return !w->is_ending && (!w->first || is_held || is_cut);
 }
 
-/* A connection that breaks there is closed before the next group. */
-static void look_at_others(struct writer *w, struct ctx *ctx)
+/* A connection that breaks there is closed before the next group. The failure of the last one
+ * stays. */
+static void look_at_others(struct writer *w, const struct ctx *ctx)
 {
-    notes_look(ctx, &w->db, &w->notes);
-    (void)writer_lost_postgres(w, ctx);
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    notes_look(&own, &w->db, &w->notes);
+    (void)writer_lost_postgres(w, &own);
 }
 
 /* Until there is something to do, or a look is due. Meanwhile a follower learns what other
@@ -550,8 +551,7 @@ enum status writer_open(struct ctx *ctx, struct store *s, const struct writer_st
     w->groups = 1;
     w->counted.fd = -1;
     enum status status = open_or_wait(ctx, w);
-    if (status == OK)
-        status = start_threads(ctx, w);
+    status = status == OK ? start_threads(ctx, w) : status;
     if (status == OK)
         *out = w;
     else

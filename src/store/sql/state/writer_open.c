@@ -190,12 +190,10 @@ static void open_now(struct writer *w, struct ctx *ctx)
         status = writer_settle_on_postgres(ctx, w);
     HOLD(&w->lock);
     writer_note_result(w, ctx, status);
-    w->pause_ms = status == OK || !store_is_postgres(w->s) ? 0
-                  : w->pause_ms                            ? 2 * w->pause_ms
-                                                           : PAUSE_MS;
-    if (w->pause_ms > PAUSE_MAX_MS)
-        w->pause_ms = PAUSE_MAX_MS;
-    if (w->pause_ms)
+    bool is_away = status != OK && store_is_postgres(w->s);
+    int64_t ms = w->pause_ms ? 2 * w->pause_ms : PAUSE_MS;
+    w->pause_ms = !is_away ? 0 : ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+    if (is_away)
         writer_open_circuit(w);
 }
 
@@ -220,11 +218,7 @@ bool writer_lost_postgres(struct writer *w, struct ctx *ctx)
         return false;
     if (ctx->failed == STORAGE)
         ctx->detail = STORAGE_AWAY;
-    bool is_silent = pg_is_silent(w->db.pg);
     writer_leave_postgres(w);
-    HOLD(&w->lock);
-    if (is_silent)
-        writer_open_circuit(w);
     return true;
 }
 
@@ -233,6 +227,8 @@ void writer_leave_postgres(struct writer *w)
     pthread_mutex_lock(&w->lock);
     w->is_open = false;
     w->look_us = 0;
+    if (is_postgres(&w->db) && pg_is_silent(w->db.pg))
+        writer_open_circuit(w);
     pthread_mutex_unlock(&w->lock);
     db_close(&w->db);
 }

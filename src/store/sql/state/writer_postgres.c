@@ -32,10 +32,8 @@ static enum status take_mark(struct ctx *ctx, struct writer *w)
         hold->mark = 0;
         return OK;
     }
-    return db_int(
-        ctx, &w->db,
-        str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)", (long long)hold->mark).p,
-        &unused);
+    str lock = str_printf(&ctx->arena, "SELECT pg_try_advisory_lock(%lld)", (long long)hold->mark);
+    return db_int(ctx, &w->db, lock.p, &unused);
 }
 
 /* What a call has erased is noted in a table of the connection, as in SQLite; so is what can be
@@ -241,35 +239,51 @@ enum status writer_group_on_postgres(struct ctx *ctx, struct writer *w, struct t
     return fail(ctx, TOO_BUSY, "another server is writing the same all the time");
 }
 
+/* --- the last group of a connection that was lost --- */
+
+enum fate { NOT_WRITTEN, RUNNING, WRITTEN };
+
 /* Of a connection that broke while a group was committed nobody knows whether it was: the server
  * does. One that it knows nothing of (another server in its place) was not. */
-static bool was_written(struct ctx *ctx, struct writer *w, bool *is_running)
+static enum status ask_fate(struct ctx *ctx, struct writer *w, int64_t *fate)
 {
-    int64_t state = 0;
+    *fate = NOT_WRITTEN;
+    if (!w->xid)
+        return OK;
     CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
-    const char *text = str_printf(&own.arena,
-                                  "SELECT CASE pg_xact_status('%lld') WHEN 'committed' THEN 2"
-                                  " WHEN 'in progress' THEN 1 ELSE 0 END",
-                                  (long long)w->xid)
-                           .p;
-    bool is_known = w->xid && db_int(&own, &w->db, text, &state) == OK;
-    *is_running = is_known && state == 1;
-    return is_known && state == 2;
+    str text = str_printf(&own.arena,
+                          "SELECT CASE pg_xact_status('%lld') WHEN 'committed' THEN %d"
+                          " WHEN 'in progress' THEN %d ELSE %d END",
+                          (long long)w->xid, WRITTEN, RUNNING, NOT_WRITTEN);
+    enum status status = db_int(&own, &w->db, text.p, fate);
+    return pg_is_lost(w->db.pg) ? ctx_pass(ctx, &own, status) : OK;
+}
+
+/* Whoever waits to read them can. */
+static void show_written(struct writer *w, const struct task *first)
+{
+    HOLD(&w->lock);
+    for (const struct task *t = first; t; t = t->next)
+        w->seen_no = t->no;
+    pthread_cond_broadcast(&w->seen);
 }
 
 /* What was not written goes back to the head of the queue. */
 enum status writer_settle_on_postgres(struct ctx *ctx, struct writer *w)
 {
-    bool is_running, is_written = was_written(ctx, w, &is_running);
-    struct task *first = w->doubtful;
-    if (is_running) {
-        fail_as(ctx, STORAGE, STORAGE_AWAY, "the server still ends the connection before");
+    int64_t fate;
+    enum status status = ask_fate(ctx, w, &fate);
+    if (status == OK && fate == RUNNING)
+        status = fail_as(ctx, STORAGE, STORAGE_AWAY, "the server still ends the connection before");
+    if (status != OK) {
         writer_leave_postgres(w);
-        return STORAGE;
+        return status;
     }
+    struct task *first = w->doubtful;
     w->doubtful = NULL;
     w->xid = 0;
-    if (is_written) {
+    if (fate == WRITTEN) {
+        show_written(w, first);
         writer_end(w, first);
         return OK;
     }

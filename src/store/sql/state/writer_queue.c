@@ -179,12 +179,10 @@ void writer_look_soon(struct writer *w, bool is_silent)
 }
 
 /* Touches are not waited for. */
-enum status store_settle(struct ctx *ctx, struct store *s)
+enum status store_settle(UNUSED struct ctx *ctx, struct store *s)
 {
-    struct writer *w = s->writer;
-    (void)ctx;
-    HOLD(&w->lock);
-    wait_seen(w, w->last_later, -1);
+    HOLD(&s->writer->lock);
+    wait_seen(s->writer, s->writer->last_later, -1);
     return OK;
 }
 

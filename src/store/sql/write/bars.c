@@ -27,16 +27,9 @@ static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const s
         TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_BEFORE, pool, bar->at));
         TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
     }
-    SQL_RUN(q, ctx, db, SQL_BAR_ADD, pool, bar->kind, bar->reason, bar->at, (int64_t)bar->message);
-    sql_blob(&q, bar->n ? (const void *)bar->terms : "", bar->n * sizeof *bar->terms);
-    return sql_do(&q);
-}
-
-/* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
- */
-static bool is_erasure(const struct bar *bar)
-{
-    return bar->reason == BAR_FORGOTTEN || bar->reason == BAR_CLEARED;
+    str terms = {(const char *)bar->terms, bar->n * sizeof *bar->terms};
+    return SQL_DO(ctx, db, SQL_BAR_ADD, pool, bar->kind, bar->reason, bar->at,
+                  (int64_t)bar->message, blob_of(terms));
 }
 
 enum { BAR_HEAD = 4 }; /* kind, reason, time, message; its terms follow */
@@ -94,6 +87,8 @@ static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
+/* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
+ */
 static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct barring *b = what;
@@ -105,7 +100,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     TRY(undo_record_begin(ctx, db, b->undo, &undo));
     for (size_t i = 0; i < b->n; i++) {
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
-        if (is_erasure(&b->bars[i]))
+        if (b->bars[i].reason == BAR_FORGOTTEN || b->bars[i].reason == BAR_CLEARED)
             TRY(note_bar(ctx, db, b, &b->bars[i]));
     }
     if (b->n_messages + b->n_sessions)

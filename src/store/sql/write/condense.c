@@ -80,8 +80,7 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
                            struct condensing *v, size_t n)
 {
     TRY(check_condense(ctx, pool, v, n));
-    struct condense c = {pool, v, n};
-    return writer_call(ctx, s->writer, condense_memories, &c);
+    return writer_call(ctx, s->writer, condense_memories, &(struct condense){pool, v, n});
 }
 
 /* --- open again --- */

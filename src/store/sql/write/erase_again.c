@@ -74,9 +74,8 @@ static enum status erase_messages(struct again *a)
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(WAS_ERASED(a, &is_erased, "id", a->pool.user, a->pool.space, v[i]));
-        const struct forget what = {.pool = a->pool, .id = v[i]};
         if (is_erased)
-            TRY(forget_again(a, &what));
+            TRY(forget_again(a, &(struct forget){.pool = a->pool, .id = v[i]}));
     }
     return OK;
 }
@@ -120,22 +119,15 @@ static void read_bar(struct query *q, struct bar_row *out)
     out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
 }
 
-static enum status read_bars(struct again *a, struct bar_row **v, size_t *n)
-{
-    struct erasure_names names = {0};
-    ERASURE_NAME(&names, a->key, "bars", a->pool.user, a->pool.space);
-    SQL_RUN(q, a->ctx, a->db, SQL_ERASURE_BARS);
-    sql_blob(&q, names.v[0], ERASURE_HASH_BYTES);
-    sql_int(&q, a->behind);
-    return SQL_ROWS(&q, read_bar, v, n);
-}
-
 /* Of one that an undo took back, the last word is another. */
 static enum status put_bars(struct again *a)
 {
+    struct erasure_names names = {0};
     struct bar_row *v;
     size_t n;
-    TRY(read_bars(a, &v, &n));
+    ERASURE_NAME(&names, a->key, "bars", a->pool.user, a->pool.space);
+    TRY(SQL_LIST(a->ctx, a->db, read_bar, &v, &n, SQL_ERASURE_BARS,
+                 blob_at(names.v[0], ERASURE_HASH_BYTES), a->behind));
     for (size_t i = 0; i < n; i++) {
         bool holds;
         TRY(WAS_ERASED(a, &holds, "bar", v[i].id));
@@ -152,13 +144,10 @@ static enum status erase_in_pool(struct again *a)
     bool user, space;
     TRY(WAS_ERASED(a, &user, "user", a->pool.user));
     TRY(WAS_ERASED(a, &space, "space", a->pool.user, a->pool.space));
-    const struct forget all = {.pool = a->pool, .everything = true};
     if (user || space)
-        return forget_again(a, &all);
-    str owner = erasure_owner(&a->ctx->arena, a->key, a->pool);
-    SQL_RUN(q, a->ctx, a->db, SQL_UNDO_DELETE_AGAIN, a->no, a->behind); /* as begin_forget did */
-    sql_blob(&q, owner.p, owner.n);
-    TRY(sql_do(&q));
+        return forget_again(a, &(struct forget){.pool = a->pool, .everything = true});
+    str owner = erasure_owner(&a->ctx->arena, a->key, a->pool); /* as begin_forget did: */
+    TRY(SQL_DO(a->ctx, a->db, SQL_UNDO_DELETE_AGAIN, a->no, a->behind, blob_of(owner)));
     TRY(erase_sessions(a));
     TRY(erase_messages(a));
     TRY(erase_memories(a));

@@ -74,12 +74,6 @@ static void note_session(struct eraser *e, struct sessions *all, str id)
         ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
 }
 
-/* An episode, or a memory that was distilled without naming a message. */
-static bool came_from_session(const struct memory *m)
-{
-    return m->layer == LAYER_EPISODE || (m->origin == ORIGIN_DISTILLED && !m->source.n);
-}
-
 /* The sessions of the episodes that `which` gives. */
 static enum status note_episodes(struct eraser *e, struct sessions *all, enum sql which, str text)
 {
@@ -99,16 +93,18 @@ static enum status note_relatives(struct eraser *e, struct sessions *all, const 
     return m->superseded_by.n ? note_episodes(e, all, SQL_MEMORY_BY_ID, m->superseded_by) : OK;
 }
 
+/* Its episodes, and memories that were distilled from it without naming a message. */
 static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t at)
 {
     struct memory *v;
     size_t n;
     TRY(memories_with(e, SQL_MEMORY_BY_SESSION, all->v[at].id, &v, &n));
     for (size_t i = 0; i < n; i++) {
-        if (!came_from_session(&v[i]))
+        bool is_episode = v[i].layer == LAYER_EPISODE;
+        if (!is_episode && (v[i].origin != ORIGIN_DISTILLED || v[i].source.n))
             continue;
         all->v[at].renews = true;
-        if (v[i].layer == LAYER_EPISODE)
+        if (is_episode)
             TRY(note_relatives(e, all, &v[i]));
         TRY(erase_memory(e, &v[i]));
     }
@@ -181,8 +177,7 @@ enum status erase_in_batches(struct forgetting *f, int64_t pool, struct part wor
         struct eraser e = {.ctx = &mine, .db = f->db, .pool = pool};
         enum status status = step(&e, &work, &n);
         assert(n <= work.batch);
-        if (status == OK)
-            status = eraser_end(&e, f->erased);
+        status = status == OK ? eraser_end(&e, f->erased) : status;
         TRY(ctx_pass(f->ctx, &mine, status));
     }
     return OK;

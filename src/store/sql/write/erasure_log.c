@@ -229,8 +229,6 @@ static enum status look_at_ends(struct ctx *ctx, const struct side *side, str te
     struct log_line first, last;
     str key, rest = text, body = str_sub(text, 0, text.n ? text.n - 1 : 0);
     const char *begin = body.n ? memrchr(body.p, '\n', body.n) : NULL;
-    *in_step = false;
-    *no = 0;
     if (!body.n)
         return OK;
     str end = begin ? (str){begin + 1, (size_t)(body.p + body.n - begin - 1)} : body;
@@ -308,21 +306,16 @@ static enum status add_row(struct ctx *ctx, const struct side *side, const struc
     size_t n;
     str bar;
     TRY(open_secret(ctx, side, line->id, line->bar, &bar));
-    SQL_RUN(q, ctx, side->db, SQL_ERASURE_ADD, line->id, line->call, line->at, line->what,
-            line->undo);
-    sql_blob(&q, bar.n ? bar.p : "", bar.n);
     if (sodium_hex2bin(owner, sizeof owner, line->owner.p, line->owner.n, NULL, &n, NULL) != 0)
         return refuse_damaged(ctx, side, "owner");
-    sql_blob(&q, owner, n);
-    TRY(sql_do(&q));
+    TRY(SQL_DO(ctx, side->db, SQL_ERASURE_ADD, line->id, line->call, line->at, line->what,
+               line->undo, blob_of(bar), blob_at(owner, n)));
     int64_t no = db_last_row(side->db);
     for (str rest = line->hashes; rest.n >= 2 * sizeof hash;
          rest = str_sub(rest, 2 * sizeof hash, rest.n)) {
         if (!hex_read(str_sub(rest, 0, 2 * sizeof hash), hash, sizeof hash))
             return refuse_damaged(ctx, side, "hash");
-        SQL_RUN(add, ctx, side->db, SQL_ERASURE_HASH_ADD, no);
-        sql_blob(&add, hash, sizeof hash);
-        TRY(sql_do(&add));
+        TRY(SQL_DO(ctx, side->db, SQL_ERASURE_HASH_ADD, no, blob_at(hash, sizeof hash)));
     }
     return SQL_DO(ctx, side->db, SQL_ERASURE_END, no, line->at, line->memories, line->messages);
 }

@@ -80,14 +80,6 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
     return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
 }
 
-static enum status read_forget(struct ctx *ctx, str text, struct long_forget *out)
-{
-    struct json *root;
-    *out = (struct long_forget){0};
-    TRY(json_parse(ctx, text, &root));
-    return fields_read(ctx, long_forget_fields, root, false, out);
-}
-
 /* --- the phases, each a task of the writer --- */
 
 /* An id that is a session's. One of a memory or message is little to erase. */
@@ -243,8 +235,6 @@ static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
     return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
 }
 
-/* --- the operation of the face --- */
-
 static enum status run_phase(struct ctx *ctx, struct store *s, write_fn *phase,
                              struct long_forget *l)
 {
@@ -263,8 +253,7 @@ static enum status forget_in_pieces(struct ctx *ctx, struct store *s, struct lon
     enum status status = run_phase(ctx, s, erase_piece, l);
     if (status == OK && l->rewrites)
         status = run_phase(ctx, s, merge_piece, l);
-    if (status == OK)
-        status = writer_run(s->writer, end);
+    status = status == OK ? writer_run(s->writer, end) : status;
     str why = ctx_take_why(ctx);
     return status == OK ? OK
                         : fail(ctx, status,
@@ -333,10 +322,12 @@ static int64_t mark_of(str name)
 /* In one transaction. Words that were only marked go in any case. */
 static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
 {
-    struct long_forget l;
+    struct long_forget l = {.erased = 0};
     struct forgetting f = {.ctx = ctx, .db = db, .what = &l.what, .erased = &l.erased};
+    struct json *root;
     int64_t left;
-    TRY(read_forget(ctx, row->value, &l));
+    TRY(json_parse(ctx, row->value, &root));
+    TRY(fields_read(ctx, long_forget_fields, root, false, &l));
     TRY(SQL_NUMBER(ctx, db, &left, SQL_WORDS_OF_USER, l.what.pool.user, 0));
     bool is_same = left == l.left;
     ERASING(note);

@@ -297,8 +297,6 @@ static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what
     return put_bundle(ctx, db, w->bundle, &words);
 }
 
-/* --- the operations of the face --- */
-
 /* More in one bundle change so many pages that a savepoint of their own costs more than a group of
  * their own. */
 enum { MANY = 50 };

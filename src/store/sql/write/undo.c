@@ -64,8 +64,7 @@ static void touch(struct undoing *u, const char *table, int64_t no)
 
 static enum status note_on_postgres(struct undoing *u, str changes)
 {
-    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_TOUCHED);
-    sql_blob(&q, changes.p, changes.n);
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_TOUCHED, blob_of(changes));
     while (sql_row(&q)) {
         str table = sql_get_text(&q);
         touch(u, table.p, sql_get_int(&q));
@@ -216,8 +215,7 @@ static enum status refuse(struct undoing *u, bool is_memory)
 
 static enum status apply_on_postgres(struct undoing *u, str changes)
 {
-    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_APPLY);
-    sql_blob(&q, changes.p, changes.n);
+    SQL_RUN(q, u->ctx, u->db, SQL_UNDO_APPLY, blob_of(changes));
     str table = S("");
     if (sql_row(&q)) {
         u->left_out += sql_get_int(&q);
