@@ -19,11 +19,9 @@ struct registration {
     struct token token; /* of the first one: the name ("" is "Initial Token"), parent and end */
     bool may_change;    /* the caller has proved to be this user, or to be an admin */
 };
-/*
- * Makes the user, or changes the one that is there (what is "" stays as it is), and a token in the
+/* Makes the user, or changes the one that is there (what is "" stays as it is), and a token in the
  * space DEFAULT_SPACE; *secret is its text, "ctx_…". CONFLICT when the id or the address is there
- * and may_change is not set: the same words for both. BAD_INPUT names the field.
- */
+ * and may_change is not set: the same words for both. BAD_INPUT names the field. */
 MUST_USE enum status engine_register(struct ctx *ctx, struct engine *e,
                                      const struct registration *r, str *secret);
 /* NOT_FOUND without a note: nobody has registered or left a key. email is "" of a key alone. */
@@ -106,12 +104,10 @@ struct erase_account {
     int64_t people, erased; /* set: how many people; how many memories and messages */
     str erasure;            /* set: id of the certificate of what the user itself had, or "" */
 };
-/*
- * Erases what a user or person owns: memories, conversations and receipts in all spaces, the
+/* Erases what a user or person owns: memories, conversations and receipts in all spaces, the
  * registration, the tokens. LOCAL_USER keeps its role and tokens. FORBIDDEN: it is the last
  * owner. CONFLICT: it has people and with_people is not set. NOT_FOUND without a note. Someone who
- * has people is erased after them, so a call that fails can be repeated.
- */
+ * has people is erased after them, so a call that fails can be repeated. */
 MUST_USE enum status engine_erase_account(struct ctx *ctx, struct engine *e,
                                           struct erase_account *what);
 

@@ -22,11 +22,9 @@ struct plan_out {
     size_t n;
     int64_t took_us;
 };
-/*
- * By the gate mode and the embedding backend of the runtime settings. Never fails because a model
+/* By the gate mode and the embedding backend of the runtime settings. Never fails because a model
  * does not answer: with the mode llm it is given half of what is left, at most 1.5 s, and then
- * phrases decide, as the reason says. What is shown is not counted as used: see engine_shown.
- */
+ * phrases decide, as the reason says. What is shown is not counted as used: see engine_shown. */
 MUST_USE enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                                  struct plan_out *out);
 

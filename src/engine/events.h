@@ -28,20 +28,16 @@ struct event_heard {
 
 enum { LISTENERS_MAX = 256, LISTENERS_OF_USER = 8, EVENTS_KEPT = 4096 };
 
-/*
- * Begins to listen. The first listener makes the engine follow its store; before that nothing is
- * noted. TOO_BUSY beyond LISTENERS_OF_USER of one user, or LISTENERS_MAX.
- */
+/* Begins to listen. The first listener makes the engine follow its store; before that nothing is
+ * noted. TOO_BUSY beyond LISTENERS_OF_USER of one user, or LISTENERS_MAX. */
 MUST_USE enum status engine_listen(struct ctx *ctx, struct engine *e, const struct listen_in *in,
                                    struct listener **out);
 /* The id before the next event, in the arena. */
 str engine_heard_so_far(struct listener *l, struct arena *a);
 /* Whether engine_hear has something to say, or the listener has ended: an event loop may ask. */
 bool engine_has_heard(struct listener *l);
-/*
- * The next event, or false. A listener that is behind by more than EVENTS_KEPT events, or names one
- * that this process did not make, hears EVENT_RESET.
- */
+/* The next event, or false. A listener that is behind by more than EVENTS_KEPT events, or names one
+ * that this process did not make, hears EVENT_RESET. */
 bool engine_hear(struct listener *l, struct arena *a, struct event_heard *out);
 /* Whether its credential may still listen, as far as is known: it is asked again for each stream,
  * so one whose tokens were changed just ends. */

@@ -7,12 +7,10 @@
 #include "engine/state/state.h"
 #include "engine/text.h"
 
-/*
- * A file is a memory like any other, in a layer of its own: what tidies facts and episodes leaves
+/* A file is a memory like any other, in a layer of its own: what tidies facts and episodes leaves
  * it alone. Its text is kept byte for byte, unlike what is added as a memory, whose ends are
  * trimmed. A memory always says something, so an empty file has a text that says so, and a mark in
- * its metadata that tells it from a file with that text.
- */
+ * its metadata that tells it from a file with that text. */
 #define EMPTY_TEXT "(empty file)"
 #define EMPTY_MARK "is_empty"
 

@@ -42,11 +42,9 @@ struct job_info {
     str error;                       /* why it failed, or "" */
 };
 
-/*
- * Jobs run one after the other in threads of their own and are kept until the process ends, the
+/* Jobs run one after the other in threads of their own and are kept until the process ends, the
  * last JOBS_KEPT of those that have ended. Each change of one is an EVENT_JOB_CHANGED. CONFLICT:
- * one of this kind is queued or running for one of these spaces. TOO_BUSY: too many are queued.
- */
+ * one of this kind is queued or running for one of these spaces. TOO_BUSY: too many are queued. */
 enum { JOBS_KEPT = 100, JOB_THREADS = 2, JOBS_QUEUED_MAX = 32 };
 MUST_USE enum status engine_begin_job(struct ctx *ctx, struct engine *e, const struct job_ask *ask,
                                       struct job_info *out);

@@ -129,9 +129,8 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
     return OK;
 }
 
-/* With a key: the new memory supersedes the one with that key, which stays as history. Without: the
- * same words again are that memory, with what the caller says of it now, also when several callers
- * say them at once: of one text one is added at a time. */
+/* With a key: the new memory supersedes the one with that key, which stays as history. Without, of
+ * one text one is added at a time, as several callers may say it at once. */
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
     struct memory old;
@@ -192,7 +191,6 @@ static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct c
                : OK;
 }
 
-/* Only the members that change->what names are written; each is checked first. */
 enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
                           struct memory *out)
 {
@@ -256,9 +254,8 @@ enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct po
 enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct pool_sum **out,
                           size_t *n)
 {
-    const struct pool_ref everywhere = {.user = user};
-    engine_catch_up(ctx, e, everywhere);
-    return store_pool_sums(ctx, e->store, everywhere, out, n);
+    engine_catch_up(ctx, e, (struct pool_ref){.user = user});
+    return store_pool_sums(ctx, e->store, (struct pool_ref){.user = user}, out, n);
 }
 
 enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool,

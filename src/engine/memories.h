@@ -9,11 +9,9 @@ struct engine;
 
 /* --- memories --- */
 
-/*
- * Keeps one memory; content is required. Defaults: fact, factual, importance_by_rule, origin api.
+/* Keeps one memory; content is required. Defaults: fact, factual, importance_by_rule, origin api.
  * Fills *m as it was kept. Without an id and a key, what says the same as a memory of the same
- * layer and conversation is that memory, which takes what else is given.
- */
+ * layer and conversation is that memory, which takes what else is given. */
 MUST_USE enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct memory *m);
 /* Whether a memory of the same layer and conversation says this already; *like is that one. */
@@ -65,11 +63,9 @@ MUST_USE enum status engine_undo_prune(struct ctx *ctx, struct engine *e);
  * they are made again; the other messages stay in their conversations word for word. */
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                                    int64_t *erased);
-/*
- * The id of a memory or message in these pools that begins so, as the lines of a block show it.
+/* The id of a memory or message in these pools that begins so, as the lines of a block show it.
  * NOT_FOUND when `id` has another length or begins none; BAD_INPUT when it begins several. Only
- * UUIDs: a client that erased its "memory-1" twice would else lose "memory-10".
- */
+ * UUIDs: a client that erased its "memory-1" twice would else lose "memory-10". */
 MUST_USE enum status engine_whole_id(struct ctx *ctx, struct engine *e,
                                      const struct pool_ref *pools, size_t n_pools, str id,
                                      str *out);
@@ -157,11 +153,9 @@ struct condense_out {
     bool is_cut;           /* time ran out, or nobody waits; another run goes on */
     bool dry_run;
 };
-/*
- * Puts short summaries in the place of old memories where that saves tokens: written by the setting
+/* Puts short summaries in the place of old memories where that saves tokens: written by the setting
  * core_model, else by rule, which only leaves out what is said twice. A few summaries are written
- * at once, so other writers wait little, and a run that is cut has done a part of the work.
- */
+ * at once, so other writers wait little, and a run that is cut has done a part of the work. */
 MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
                                      const struct condense_in *in, struct condense_out *out);
 

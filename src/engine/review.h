@@ -23,11 +23,9 @@ extern const char *const review_decisions[]; /* hold, allow, forget: as enum rev
 MUST_USE enum status engine_review(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    enum review_state state, size_t offset, size_t limit,
                                    struct review **out, size_t *n, int64_t *total);
-/*
- * Allowed: chats may be given it, until the memory is changed. Forgotten: a memory is erased; the
+/* Allowed: chats may be given it, until the memory is changed. Forgotten: a memory is erased; the
  * sentences of a message are barred, and it stays in its conversation. *barred counts the
  * statements that recall no longer gives. NOT_FOUND when the pool has nothing with this id on its
- * list.
- */
+ * list. */
 MUST_USE enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                    enum review_state to, int64_t *barred);

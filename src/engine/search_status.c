@@ -138,7 +138,6 @@ static struct embedding_provider local_of(struct ctx *ctx, const struct engine *
     return out;
 }
 
-/* Servers first, then the two local kinds, also where they are not installed. */
 enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
                                        struct embedding_provider **out, size_t *n)
 {

@@ -111,22 +111,19 @@ enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str 
                                struct token *out)
 {
     struct token *v;
-    size_t n;
+    size_t n, i = 0;
     TRY(store_tokens(ctx, e->store, user, &v, &n));
-    for (size_t i = 0; i < n; i++) {
-        if (str_eq(v[i].id, id)) {
-            *out = v[i];
-            return OK;
-        }
-    }
-    return NOT_FOUND;
+    while (i < n && !str_eq(v[i].id, id))
+        i++;
+    if (i == n)
+        return NOT_FOUND;
+    *out = v[i];
+    return OK;
 }
 
-/*
- * Every request asks, so the answer is kept for a while. A store that fails after it reported no
+/* Every request asks, so the answer is kept for a while. A store that fails after it reported no
  * tokens is believed: a broken memory must not fail chats. Once a token exists, no request passes
- * without one, whatever the store does.
- */
+ * without one, whatever the store does. */
 enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out)
 {
     int64_t now = clock_mono_us(), looked = atomic_load(&e->accounts.token_look);

@@ -73,8 +73,7 @@ static bool keeps_values(struct arena *a, const struct condensed *c)
     return terms_shared(&values, &said) == values.n;
 }
 
-/* Sets after, text, by and why of c, whose texts live in ctx. MODEL_WROTE only when the summary is
- * short enough, saves a fifth, and holds every name and number. */
+/* The texts of c live in ctx. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct condensed *c)
 {

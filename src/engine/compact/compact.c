@@ -136,9 +136,8 @@ static enum status check_unchanged(struct ctx *ctx, const struct round *r,
     return SOME(i, c->n, now[i].updated != c->v[i]->updated || now[i].valid_to) ? CONFLICT : OK;
 }
 
-/*
- * All groups or none: one transaction. CONFLICT means that a member was changed since it was read.
- */
+/* All groups or none: one transaction. CONFLICT means that a member was changed since it was
+ * read. */
 static enum status replace_groups(struct ctx *ctx, struct round *r, const struct condensed *c,
                                   size_t n)
 {

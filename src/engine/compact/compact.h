@@ -28,10 +28,8 @@ struct condensed {
     int64_t before, after; /* tokens */
 };
 
-/*
- * By rule: memories that repeat each other's sentences, or their own, joined without the
- * repetitions. No other sentence goes. Only groups that save tokens; a memory is in one at most.
- */
+/* By rule: memories that repeat each other's sentences, or their own, joined without the
+ * repetitions. No other sentence goes. Only groups that save tokens; a memory is in one at most. */
 void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct condensed **out,
                       size_t *n_out);
 

@@ -1,5 +1,4 @@
 /* repeats.c - one line in place of several memories that repeat each other. */
-
 #include "base/utf8.h"
 #include "core/tokens.h"
 #include "engine/compact/compact.h"
@@ -12,9 +11,7 @@
  * A sentence goes when another one is the same word by word, or begins with all of it and adds to
  * it: "I take the tram." beside "I take the tram to work." Articles and stress do not count, and
  * "I" is the same as "the user". Every other sentence stays, so no name, number or wish is lost.
- */
-
-/*
+ *
  * Data: each memory is cut into lines (sentences). Two sorted lists lead from wording to line:
  * `whole` by all words of a line, `opening` by each beginning of it. A line whose hash is in one of
  * them is said by another line and goes; its memory and the other's join one group (union-find in
@@ -211,17 +208,11 @@ static bool needs_key(struct arena *a, const struct memory *m)
     return all > 0 && known * 2 < all;
 }
 
-static str with_key(struct arena *a, const struct memory *m, str says)
-{
-    if (!says.n || !needs_key(a, m))
-        return says;
-    return str_printf(a, S_FMT ": " S_FMT, S_ARG(in_one_line(a, m->key)), S_ARG(says));
-}
-
 /* What is left of one memory; *at goes behind its lines. */
 static str left_of(struct repeats *r, size_t owner, size_t *at)
 {
-    struct buf b = buf_make(r->a, r->v[owner].content.n + 256);
+    const struct memory *m = &r->v[owner];
+    struct buf b = buf_make(r->a, m->content.n + 256);
     for (; *at < r->n_lines && r->lines[*at].owner == owner; (*at)++) {
         if (r->lines[*at].said != NOWHERE)
             continue;
@@ -229,7 +220,9 @@ static str left_of(struct repeats *r, size_t owner, size_t *at)
             buf_byte(&b, ' ');
         buf_add(&b, in_one_line(r->a, r->lines[*at].text));
     }
-    return with_key(r->a, &r->v[owner], buf_str(&b));
+    if (!b.n || !needs_key(r->a, m))
+        return buf_str(&b);
+    return str_printf(r->a, S_FMT ": " S_FMT, S_ARG(in_one_line(r->a, m->key)), S_ARG(buf_str(&b)));
 }
 
 static void add_member(struct repeats *r, struct condensed *c, size_t owner, str left)

@@ -43,13 +43,6 @@ static uint64_t term_of(str stem)
     return str_hash(stem);
 }
 
-/* "don't" comes as two words. */
-static bool turns_round(const struct words *w, size_t i)
-{
-    bool is_short = str_is(w->v[i].text, "t") && i && lexicon_is(w->v[i - 1].text, LEX_NEGATED);
-    return is_short || lexicon_is(w->v[i].text, LEX_NEGATION);
-}
-
 static bool is_number(const struct word *w)
 {
     return w->is_number || lexicon_is(w->text, LEX_NUMBER);
@@ -105,7 +98,8 @@ struct saying saying_of(struct arena *a, str text)
         uint64_t term = term_of(w.v[i].stem);
         terms_add(a, &s.plain, term);
         s.all = s.all * 0x9E3779B97F4A7C15u + term;
-        s.denials += turns_round(&w, i);
+        s.denials += lexicon_is(w.v[i].text, LEX_NEGATION) || /* "don't" is two words */
+                     (str_is(w.v[i].text, "t") && i && lexicon_is(w.v[i - 1].text, LEX_NEGATED));
         if (!word_says_nothing(&w.v[i]))
             terms_add(a, &s.news, str_hash(utf8_lower(a, w.v[i].text)));
         if (is_telling(&w.v[i]))
@@ -223,11 +217,10 @@ static enum relation relation_by_words(const struct saying *newer, const struct 
     return newer->telling.n > shared + OTHER_WORDS ? UNSURE : SAME;
 }
 
-/*
- * Dropping every line that shares more than 0.6 of its words with a stored line would lose a new
+/* Dropping every line that shares more than 0.6 of its words with a stored line would lose a new
  * detail, a denial ("not") and another fact in the same words. So a line that only adds replaces
- * the stored line, a line that denies it does too, and a line that exchanges a word is a new line.
- */
+ * the stored line, a line that denies it does too, and a line that exchanges a word is a new
+ * line. */
 static enum relation relation_by_line(const struct saying *newer, const struct saying *older)
 {
     size_t shared = terms_shared(&newer->written, &older->written);
@@ -242,9 +235,7 @@ static enum relation relation_by_line(const struct saying *newer, const struct s
 
 /* --- the band --- */
 
-/*
- * From here on pairs are worth a look: the model may confirm what is below the threshold for SAME.
- */
+/* The model may confirm what is below the threshold for SAME. */
 double same_least(const struct settings *s)
 {
     bool asks = s->dedup_llm && s->dedup_llm_low < s->dedup_similarity;

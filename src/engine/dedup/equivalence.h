@@ -69,11 +69,9 @@ struct same_seeker {
     int64_t until_us; /* clock_mono_us; nothing is waited for any longer */
     int questions;    /* that may still be put to the model */
 };
-/*
- * The memory that sounds like the line, by vectors, and what the line is to it. Of another layer
+/* The memory that sounds like the line, by vectors, and what the line is to it. Of another layer
  * only one that says the same. Never fails: without vectors it is DIFFERENT. *like is copied into
- * ctx's arena.
- */
+ * ctx's arena. */
 enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum layer layer,
                         struct memory *like);
 

@@ -25,7 +25,6 @@ enum {
 /* The end of the year 9999: a session with this time waits for a request. */
 #define WHEN_ASKED ((int64_t)253402300799000)
 
-/* now + debounce, or never where the settings say that distillation runs on request only. */
 int64_t distil_due(const struct settings *l, int64_t now)
 {
     bool is_manual = l->extraction_mode == DISTIL_WHEN_ASKED;
@@ -46,14 +45,6 @@ int64_t distil_lease_ms(const struct engine *e)
 static int64_t tokens_wanted(const struct engine *e)
 {
     return e->core_model.wants ?: ANSWER_ABOUT;
-}
-
-/* Whether anything could be distilled now, without a look at the store. */
-static bool may_begin(struct ctx *ctx, struct engine *e)
-{
-    str words;
-    return runtime_remembers(engine_runtime(e)) && !dependency_is_open(&e->core_model.background) &&
-           core_may(ctx, e, tokens_wanted(e), &words) == CORE_ANSWERED;
 }
 
 /* One session after a failure, so that a broken server fails one session and not 16. A slow model
@@ -101,8 +92,12 @@ enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     struct waiting_session *v;
     size_t n;
+    str words;
+    bool may_begin = runtime_remembers(engine_runtime(e)) &&
+                     !dependency_is_open(&e->core_model.background) &&
+                     core_may(ctx, e, tokens_wanted(e), &words) == CORE_ANSWERED;
     *more = false;
-    if (!may_begin(ctx, e) || atomic_exchange(&e->work.is_looking, true))
+    if (!may_begin || atomic_exchange(&e->work.is_looking, true))
         return OK;
     enum status s = store_due_sessions(ctx, e->store, distil_lease_ms(e), claim_of(e), &v, &n);
     e->work.is_looking = false;
@@ -113,8 +108,7 @@ enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
 
 /* --- on demand --- */
 
-/* Makes waiting sessions due now, also those that were given up. Distilling itself stays with the
- * background. */
+/* Distilling itself stays with the background. */
 enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
 {
     dependency_reset(&e->core_model.background); /* the caller may have repaired the server */
@@ -152,7 +146,6 @@ static enum status forget_old_error(struct ctx *ctx, struct engine *e, const str
     return OK;
 }
 
-/* For the status page: reason is why nothing is distilled now, or the last failure, or "". */
 enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
                                  struct distil_status *out)
 {

@@ -256,8 +256,7 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
 FIELDS(consolidate_report, (INT, looked_at), (INT, merged), (INT, promoted), (INT, evicted),
        (INT, pruned));
 
-/* Every run that is no dry run leaves one row in the work log, from which engine_consolidated reads
- * the last report back. */
+/* engine_consolidated reads the last report back from there. */
 static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               const struct consolidate_report *r, enum status how)
 {

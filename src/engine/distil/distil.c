@@ -36,11 +36,9 @@ enum {
 
 /* --- how a claim ends --- */
 
-/*
- * A minute, doubled with each failure up to an hour; random, so that sessions do not all come back
+/* A minute, doubled with each failure up to an hour; random, so that sessions do not all come back
  * at once. A failure of the server is retried every hour without an end: the server may be down for
- * a weekend, and distillation must go on without anyone's help. The status reports it.
- */
+ * a weekend, and distillation must go on without anyone's help. The status reports it. */
 static int64_t again_at(int64_t tries)
 {
     int64_t ms = AGAIN_MS;

@@ -7,12 +7,10 @@
 #include "engine/extract/secrets.h"
 #include "engine/text/forget_request.h"
 
-/*
- * AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,
+/* AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,
  * and chats need workers too, so the background distils the other conversations. All turns are one
  * write, and nobody else can write during it: TURNS_MAX turns take one second, two when they
- * replace as many.
- */
+ * replace as many. */
 enum { CONVERSATION_MAX = 255, TURNS_MAX = 10000, AT_ONCE = 2, PARTS_AT_ONCE = 20 };
 
 /* As in a chat: a secret is one wherever it appears again in its conversation. */
@@ -135,9 +133,8 @@ static struct distil_outcome distil_parts(struct ctx *ctx, struct engine *e,
     return all;
 }
 
-/*
- * Never fails the request: the turns are stored by now, and `distillation` tells how far it came.
- */
+/* Never fails the request: the turns are stored by now, and `distillation` tells how far it
+ * came. */
 static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                        struct ingest_turns_out *out)
 {

@@ -54,7 +54,6 @@ void keeper_weigh(struct keeper *k, struct memory *m, double said, bool is_confi
 
 /* --- the episode --- */
 
-/* For topics, tags and the like: one line, cut at ITEM_MAX bytes, each once, no secrets. */
 void keeper_add_item(struct keeper *k, struct strs *list, str text)
 {
     str item = utf8_cut(one_line(&k->ctx->arena, text), ITEM_MAX);
@@ -120,14 +119,8 @@ static str without_secrets(struct keeper *k, str text)
     return secrets_are_in(buf_str(&b)) ? S("") : buf_str(&b);
 }
 
-/* Small models copy one of the earlier episodes, which are part of the question. */
-static bool is_anothers(const struct keeper *k, str summary)
-{
-    return SOME(i, k->d->n_episodes, str_eq_nocase(k->d->episodes[i].content, summary)) &&
-           support_of(&k->ctx->arena, &k->told, summary, S("")) != SUPPORT_FULL;
-}
-
-/* A copied summary is asked for once more. When it comes again, the session has no episode. */
+/* Small models copy one of the earlier episodes, which are part of the question. A copied summary
+ * is asked for once more. When it comes again, the session has no episode. */
 static enum status keep_episode(struct keeper *k, const struct said_of_session *said)
 {
     struct arena *a = &k->ctx->arena;
@@ -135,7 +128,10 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
     if (!summary.n)
         return NOT_FOUND;
     enum summary_fit how = summary_fit(a, k->d, summary);
-    bool is_copied = how == SUMMARY_COPIED || is_anothers(k, summary);
+    bool is_copied =
+        how == SUMMARY_COPIED ||
+        (SOME(i, k->d->n_episodes, str_eq_nocase(k->d->episodes[i].content, summary)) &&
+         support_of(a, &k->told, summary, S("")) != SUPPORT_FULL);
     if (is_copied && k->d->was_asked)
         return NOT_FOUND;
     if (is_copied)

@@ -1,5 +1,4 @@
 /* known.c - known memories that concern a session which is about to be distilled. */
-
 #include "engine/distil/known.h"
 #include "base/clock.h"
 #include "base/id.h"

@@ -454,14 +454,13 @@ static bool take_line(struct found *f, str line)
  * to us. */
 void statements_find(struct found *f, str text)
 {
-    bool is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
+    bool is_short = text.n <= NOTES_TEXT_MAX;
     f->takes_wishes = text.n <= WISHES_TEXT_MAX;
-    while (text.n) {
-        str line = str_cut(&text, '\n'), bare = str_trim(line);
+    for (bool is_first = true; text.n; is_first = false) {
+        str line = str_cut(&text, '\n');
         f->opens = is_first || !str_trim(text).n;
         f->takes_notes = is_short || f->opens;
-        is_first = false;
-        if (bare.n && !is_foreign(line) && !take_line(f, line))
+        if (str_trim(line).n && !is_foreign(line) && !take_line(f, line))
             return;
     }
 }

@@ -70,7 +70,6 @@ static str last_units(str text, size_t units)
     return str_sub(text, first_units(text, all > units ? all - units : 0).n, text.n);
 }
 
-/* Each run of white space as one blank, none at the ends. */
 str one_line(struct arena *a, str text)
 {
     char *p = arena_alloc(a, text.n + 1);
@@ -114,9 +113,8 @@ static str metadata_of(struct found *f, const char *category, int64_t now)
     return buf_str(&b);
 }
 
-/* NULL when it is not added: a secret, no room, or, in the compatible table, a key that is there
- * already. In our own table the later statement of a text wins. The pointer is valid until the next
- * call. */
+/* In the compatible table the earlier statement with a key wins, in our own the later one. The
+ * pointer is valid until the next call. */
 struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
                          str content)
 {

@@ -6,10 +6,8 @@
 #include "base/once.h"
 #include "engine/text/bytes.h"
 
-/*
- * All literals of all rows by their first bytes in small letters: a bit for each hash of three
- * tells whether a row may begin so, and a chain has those that share a bucket of two.
- */
+/* All literals of all rows by their first bytes in small letters: a bit for each hash of three
+ * tells whether a row may begin so, and a chain has those that share a bucket of two. */
 enum { TRIPLE_BITS = 16, BUCKETS = 1024 };
 
 /* What stands behind a name in the same sentence, some words away at most. */

@@ -26,7 +26,7 @@ enum {
     NEAR = 8192,       /* bytes in which a pattern matches; one that fills them is tried in FAR */
     FAR = 65536,
     PHRASE_LEAST = 3, /* words of a passphrase */
-    PHRASE_MOST = 24
+    PHRASE_MOST = 32
 };
 
 enum link {
@@ -374,10 +374,10 @@ static bool is_key(str word, struct value v, const struct secret_name *name, str
 /* "password_hash" and "testpassword"; also "user.id", but where a sentence says it. */
 static bool is_code_name(str word, enum link link)
 {
-    word = ended_behind(word, 0, RUN_MAX);
     bool is_joined = text_holds(word, "_") || text_holds(word, ".");
     if (!is_letters_and(word, "_."))
         return false;
+    word = ended_behind(word, 0, RUN_MAX);
     for (const char *const *k = code_names; *k; k++)
         if (SOME(i, word.n, text_starts_nocase(str_sub(word, i, word.n), str_of(*k))))
             return true;
@@ -429,7 +429,7 @@ static bool said_before(str text, const struct secret_name *name, size_t *at)
         while (end && char_is_one_of(text.p[end - 1], " \t"))
             end--;
         for (from = end; from && !char_is_one_of(text.p[from - 1], " \t\r\n");)
-            if (end - --from == QUOTED_MAX)
+            if (end - --from == KEY_MAX)
                 return false;
         *at = from;
         if (from == end || is_linked)

@@ -52,8 +52,6 @@ bool gate_is_fitted_for(str question);
  * pool holds. A general task ("How do I boil an egg?") needs nothing. */
 double gate_personal(enum weights weights, const struct gate_evidence *e);
 
-/*
- * The probability that something of it answers, 0 to 1. In a large pool it assumes that one message
- * in sixteen can be answered from memory: for 0.05 the evidence must be about 0.8 to 1.
- */
+/* The probability that something of it answers, 0 to 1. In a large pool it assumes that one message
+ * in sixteen can be answered from memory: for 0.05 the evidence must be about 0.8 to 1. */
 double gate_probability(enum weights weights, const struct gate_evidence *e);

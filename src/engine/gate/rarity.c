@@ -4,10 +4,8 @@
 #include "base/once.h"
 #include "words/word_index.h"
 
-/*
- * A pool cannot tell whether a word that it lacks says much: "Zanzibar" does, "mention" does not.
- * The lists hold the commonest words of English in five steps; what is in none of them is rare.
- */
+/* A pool cannot tell whether a word that it lacks says much: "Zanzibar" does, "mention" does not.
+ * The lists hold the commonest words of English in five steps; what is in none of them is rare. */
 static const struct step {
     double rarity;
     str words; /* in the order of bytes, with a blank between */

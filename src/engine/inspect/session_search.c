@@ -55,15 +55,14 @@ struct session_search {
 
 static void add_found(struct session_search *s, const struct session_found *one)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        struct session_found *old = &s->v[i];
-        if (!str_eq(old->session.id, one->session.id) ||
-            !str_eq(old->session.space, one->session.space))
-            continue;
-        old->best = one->best;
-        return;
-    }
-    ARENA_ADD(&s->ctx->arena, s->v, s->n, s->cap) = *one;
+    size_t i = 0;
+    while (i < s->n && !(str_eq(s->v[i].session.id, one->session.id) &&
+                         str_eq(s->v[i].session.space, one->session.space)))
+        i++;
+    if (i < s->n)
+        s->v[i].best = one->best;
+    else
+        ARENA_ADD(&s->ctx->arena, s->v, s->n, s->cap) = *one;
 }
 
 static enum status add_titled(struct session_search *s)

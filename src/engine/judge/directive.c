@@ -79,12 +79,7 @@ struct letters_alone {
     size_t n;
 };
 
-/* Scripts that part no words; Arabic joins "the" and "and" to the word behind them. */
-static bool begins_anywhere(int32_t c)
-{
-    return (c >= 0x2E80 && c < 0xAC00) || (c >= 0x0E00 && c <= 0x0E7F);
-}
-
+/* Some scripts part no words; Arabic joins "the" and "and" to the word behind them. */
 static struct letters_alone letters_of(struct arena *a, const int32_t *v, size_t n)
 {
     enum { JOINED_ON = 3, LONG = 20 };
@@ -97,10 +92,11 @@ static struct letters_alone letters_of(struct arena *a, const int32_t *v, size_t
             in_word = 0;
         if (!is_letter)
             continue;
+        bool is_dense = (v[i] >= 0x2E80 && v[i] < 0xAC00) || (v[i] >= 0x0E00 && v[i] <= 0x0E7F);
         bool is_arabic = v[i] >= 0x600 && v[i] <= 0x6FF;
         l.is_word[l.n] = !in_word;
-        l.begins[l.n] = !in_word || begins_anywhere(v[i]) || (is_arabic && in_word <= JOINED_ON) ||
-                        in_word > LONG;
+        l.begins[l.n] =
+            !in_word || is_dense || (is_arabic && in_word <= JOINED_ON) || in_word > LONG;
         in_word++;
         l.n += (size_t)utf8proc_encode_char(v[i], (uint8_t *)l.p + l.n);
     }

@@ -3,12 +3,10 @@
 
 #include "base/str.h"
 
-/*
- * Two linear judges of what a text says once nothing hides it (plain.h). They see runs of
+/* Two linear judges of what a text says once nothing hides it (plain.h). They see runs of
  * characters, words and pairs of words, and cues: words of data/lang for what an order is made of,
  * which mean the same in each language. directive.def says what they were fitted to and how well
- * they judge; directive.weights has their weights.
- */
+ * they judge; directive.weights has their weights. */
 enum { DIRECTIVE_RUNS = 1 << 16, DIRECTIVE_SPACE = DIRECTIVE_RUNS + (1 << 12) };
 enum { DIRECTIVE_FEATURES = 8192 };
 

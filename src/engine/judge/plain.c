@@ -57,13 +57,6 @@ static char leet_of(int32_t c)
     return at ? letters[at - signs] : 0;
 }
 
-/* Accents, also many on one letter; not the vowels of the scripts of India or Arabia. */
-static bool is_accent(int32_t c)
-{
-    return (c >= 0x300 && c <= 0x36F) || (c >= 0x1AB0 && c <= 0x1AFF) ||
-           (c >= 0x1DC0 && c <= 0x1DFF) || (c >= 0x20D0 && c <= 0x20FF);
-}
-
 static bool is_space(int32_t c)
 {
     enum { NO_BREAK = 0xA0, EMPTY_BRAILLE = 0x2800, LINE = 0x2028, PARAGRAPH = 0x2029 };
@@ -71,11 +64,14 @@ static bool is_space(int32_t c)
            c == EMPTY_BRAILLE || (c > 0x7F && utf8proc_category(c) == UTF8PROC_CATEGORY_ZS);
 }
 
+/* Not accents, also many on one letter, but the vowels of the scripts of India or Arabia. */
 static bool is_shown(int32_t c)
 {
     utf8proc_category_t kind = utf8proc_category(c);
+    bool is_accent = (c >= 0x300 && c <= 0x36F) || (c >= 0x1AB0 && c <= 0x1AFF) ||
+                     (c >= 0x1DC0 && c <= 0x1DFF) || (c >= 0x20D0 && c <= 0x20FF);
     return kind != UTF8PROC_CATEGORY_CF && kind != UTF8PROC_CATEGORY_CC &&
-           kind != UTF8PROC_CATEGORY_CO && kind != UTF8PROC_CATEGORY_CN && !is_accent(c);
+           kind != UTF8PROC_CATEGORY_CO && kind != UTF8PROC_CATEGORY_CN && !is_accent;
 }
 
 static void letters_add(struct letters *l, int32_t c)
@@ -170,11 +166,6 @@ static bool is_letter(int32_t c)
     return (c >= 'a' && c <= 'z') || (c > 0x7F && utf8_is_letter(c));
 }
 
-static bool is_joint(int32_t c)
-{
-    return c == ' ' || c == '.' || c == '-' || c == '_' || c == '*' || c == '|' || c == '/';
-}
-
 /* Where a row of single letters with joints between them ends; at without one. */
 static size_t alone_end(const struct letters *l, size_t at)
 {
@@ -184,7 +175,8 @@ static size_t alone_end(const struct letters *l, size_t at)
     while (i < l->n && is_letter(l->v[i]) && (i + 1 == l->n || !is_letter(l->v[i + 1]))) {
         n++;
         i++;
-        if (i + 1 >= l->n || !is_joint(l->v[i]) || !is_letter(l->v[i + 1]))
+        bool is_joint = i < l->n && l->v[i] < 0x80 && char_is_one_of((char)l->v[i], " .-_*|/");
+        if (i + 1 >= l->n || !is_joint || !is_letter(l->v[i + 1]))
             break;
         if (i + 2 < l->n && is_letter(l->v[i + 2]))
             break;

@@ -391,8 +391,7 @@ static enum status write_all(struct plan *p)
     return OK;
 }
 
-/* engine_shown counts as used what was shown. A text that does not fit into BLOCK_MAX gives no
- * block at all, rather than one that is cut in the middle of a line. */
+/* A text that does not fit into BLOCK_MAX gives no block, rather than one that is cut in a line. */
 enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                         struct plan_out *out)
 {

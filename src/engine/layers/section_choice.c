@@ -95,13 +95,8 @@ static struct opening by_phrases(struct ctx *ctx, struct engine *e, const struct
 
 /* --- the model --- */
 
-struct said_section {
-    str section;
-};
-
-static FIELDS_OF(said_section, section,
-                 (STR, section, .required = true, .one_of = gate_section_names,
-                  .help = "which section of memory helps"));
+SHAPE(said_section, (STR, section, .required = true, .one_of = gate_section_names,
+                     .help = "which section of memory helps"));
 
 static const char instructions[] =
     "You decide whether an assistant needs its memory of earlier conversations to answer the "
@@ -124,7 +119,7 @@ static struct opening by_model(struct ctx *ctx, struct engine *e, const struct p
                                     .pool = in->pool,
                                     .instructions = str_of(instructions),
                                     .prompt = utf8_cut(in->question, SHOWN_MAX),
-                                    .shape = section_fields,
+                                    .shape = said_section_fields,
                                     .out = &said,
                                     .max_tokens = ASK_TOKENS,
                                     .wait_ms = half && half < ASK_MS ? half : ASK_MS};

@@ -5,12 +5,10 @@
 #include "engine/text/form.h"
 #include "engine/text/term_set.h"
 
-/*
- * Four probabilities that add up to 1, by a small net over what two texts share (how near their
+/* Four probabilities that add up to 1, by a small net over what two texts share (how near their
  * tokens are by the encoder, words, names, numbers, lengths) and over the rest of each, which the
  * other lacks: "Thursday" beside "Monday". It has no word of any language. data/lang/pair.def has
- * the weights, what they were fitted to and how well they judge pairs that were kept back.
- */
+ * the weights, what they were fitted to and how well they judge pairs that were kept back. */
 enum pair_is {
     PAIR_DIFFERENT, /* both stay true */
     PAIR_REPLACES,  /* the later one makes the earlier one untrue, as a whole or in its point */

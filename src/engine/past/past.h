@@ -3,12 +3,10 @@
 
 #include "engine/state/state.h"
 
-/*
- * A memory is true from valid_from (where that is earlier than its creation) until it was closed or
+/* A memory is true from valid_from (where that is earlier than its creation) until it was closed or
  * expired. One that was closed since is no longer in the index, so that its words are looked at
  * here. Vectors of it are gone: by meaning alone it is not found. Content that was corrected in
- * place is the corrected one.
- */
+ * place is the corrected one. */
 struct past {
     struct ctx *ctx; /* for what is read, here and by the calls below */
     struct engine *e;

@@ -283,9 +283,8 @@ static str names_of(struct arena *a, uint32_t attributes)
     return all;
 }
 
-/* Health and diet for requests about food, medicine and the like, personal facts for requests for
- * advice, and the attribute that is asked for. All but the last stand in front of the other lines
- * (n_first), as a model must not miss an allergy. */
+/* What bears on a request stands in front of the other lines (n_first), as a model must not miss an
+ * allergy; behind it what tells of the attribute that is asked for. */
 enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines *out)
 {
     struct arena *a = &f->ctx->arena;

@@ -15,16 +15,13 @@ struct added_lines {
     double least;
 };
 
-/*
- * "Where do I live?" also searches "home", "moved" …; "Suggest a dessert" searches allergies and
+/* "Where do I live?" also searches "home", "moved" …; "Suggest a dessert" searches allergies and
  * illnesses; a request for advice, the facts that bear on it. Only statements of the user count
  * (and memories), and only those about the asker, or about whom the question names. Empty for other
- * questions and for searches that are no chat's. is_alone: by the gate nothing else is given.
- */
+ * questions and for searches that are no chat's. is_alone: by the gate nothing else is given. */
 MUST_USE enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines *out);
 
-/*
- * "Where does my sister live?" finds "My sister Runa came by"; what else was told of Runa may say
- * where. At most one line, the most probable that is not chosen yet; for chats alone (trial 096).
- */
+/* "Where does my sister live?" finds "My sister Runa came by"; what else was told of Runa may
+ * say where. At most one line, the most probable that is not chosen yet; for chats alone (trial
+ * 096). */
 MUST_USE enum status name_lookup(struct finder *f, struct added_lines *out);

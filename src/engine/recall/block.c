@@ -59,13 +59,6 @@ static bool is_name(struct arena *a, str s)
     return blanks < WORDS_MAX && !sentence_instructs(a, s, false);
 }
 
-/* As an import has it, where anything may stand. */
-static str speaker_of(struct arena *a, const struct message *m)
-{
-    str name = engine_line(a, m->speaker, m->speaker.n);
-    return !name.n || is_name(a, name) ? name : S("someone");
-}
-
 /* Who said it, for a message; how it was learnt, for a memory; "" for what the user said, as most
  * lines are. */
 static str said_by(struct arena *a, const struct recalled *r)
@@ -82,7 +75,9 @@ static str said_by(struct arena *a, const struct recalled *r)
         return S("summarised, not confirmed");
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
-    str speaker = speaker_of(a, &r->message);
+    str speaker = engine_line(a, r->message.speaker, r->message.speaker.n);
+    if (speaker.n && !is_name(a, speaker)) /* an import may have anything there */
+        speaker = S("someone");
     str role = engine_line(a, r->message.role, SPEAKER_MAX);
     if (!speaker.n && str_is(role, "user"))
         return r->message.origin == ORIGIN_IMPORT ? S("imported") : S("");
@@ -183,8 +178,7 @@ static void tell_days_once(struct arena *a, struct recalled *v, struct line *lin
         }
 }
 
-/* Changes v: injected, tokens and why of each. "" when nothing is left. The budget is counted in
- * UTF-16 units, four to a token, with the opening and closing inside. */
+/* The budget is counted in UTF-16 units, four to a token, with the opening and closing inside. */
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
 {
     struct line *lines = NEW_N(a, struct line, n);

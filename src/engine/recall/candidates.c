@@ -165,12 +165,6 @@ static enum status nearest(struct search *s, const doc_id *also)
     return store_search_vectors(f->ctx, f->e->store, &find, &s->near);
 }
 
-static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
-{
-    struct vector_hit key = {.doc = doc};
-    return s->near.n ? bsearch(&key, s->near.v, s->near.n, sizeof key, by_doc) : NULL;
-}
-
 /* Puts the nearest beside the candidates of the words. */
 static void add_nearest(struct search *s, const doc_id *also)
 {
@@ -182,7 +176,9 @@ static void add_nearest(struct search *s, const doc_id *also)
     }
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
-        const struct vector_hit *hit = hit_of(s, c->doc);
+        const struct vector_hit key = {.doc = c->doc}, *hit = NULL;
+        if (s->near.n)
+            hit = bsearch(&key, s->near.v, s->near.n, sizeof key, by_doc);
         c->dense = hit ? hit->cosine : 0;
         c->dense_window = hit ? (doc_is_memory(c->doc) ? hit->cosine : hit->window) : 0;
     }
@@ -379,10 +375,8 @@ static const struct message *message_of(const struct search *s, doc_id doc)
     return at ? &s->read.messages[at - s->read.docs] : NULL;
 }
 
-/*
- * Takes the messages out of the candidates of which a chat may be given nothing, and notes which
- * part of what the user said they are. Not for a search, which finds all of them.
- */
+/* Takes the messages out of the candidates of which a chat may be given nothing, and notes which
+ * part of what the user said they are. Not for a search, which finds all of them. */
 static void leave_idle_out(struct search *s)
 {
     struct finder *f = s->f;

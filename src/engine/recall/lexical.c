@@ -7,12 +7,10 @@
 #include "engine/gate/rarity.h"
 #include "engine/text/rank.h"
 
-/*
- * A turn of a conversation is found by what is said around it more than by its own words, so each
+/* A turn of a conversation is found by what is said around it more than by its own words, so each
  * document is scored with the words of its neighbours, weighted by distance. The weights of the
  * three scores in `base` only have to bring the right documents into the first hundred; the ranking
- * proper is learned.
- */
+ * proper is learned. */
 static const float one_before = 0.7f, two_before = 0.4f, one_after = 0.4f;
 static const float label_weight = 0.18f, k_saturation = 1.2f;
 static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
@@ -173,10 +171,8 @@ static inline void score_word(const struct scanner *s, struct slot *slot, const 
     slot->window += weight * add.window;
 }
 
-/*
- * The hot loop of recall: it runs for each hit and its neighbours. Of most words nothing is near,
- * which is seen for eight of them at once.
- */
+/* The hot loop of recall: it runs for each hit and its neighbours. Of most words nothing is near,
+ * which is seen for eight of them at once. */
 static void score_slot(struct scanner *s, size_t i)
 {
     struct slot *slot = &s->slots[i];
@@ -222,7 +218,6 @@ static void score_sessions(struct scanner *s)
     }
 }
 
-/* Only brings the right documents into the first hundred; the ranking proper is learned. */
 static double base_of(const struct scanner *s, const struct slot *slot)
 {
     return base_turn * scan_share(slot->turn, s->out.best_turn) +

@@ -22,12 +22,10 @@ struct candidate {
     float beside;                  /* Qdrant's cosine; 0: it did not find it */
 };
 
-/*
- * The worth of each word among `all` documents, by how many hold it; one that was left out for time
+/* The worth of each word among `all` documents, by how many hold it; one that was left out for time
  * has none. texts: the words, whose rarity in English counts where the documents are few; or NULL.
  * Gives the share of the weight of words that stand nowhere, less in a small pool: a sign that the
- * question is about something else.
- */
+ * question is about something else. */
 double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
                   float *weights);
 
@@ -46,11 +44,10 @@ static inline double scan_share(float score, float best)
     return best > 0 ? (double)score / (double)best : 0;
 }
 
-/*
- * One pass over the hits, which outlive it, as do weights, the worth of each word. The documents of
- * a session are consecutive numbers, so neighbours are found in the list itself; neighbours of hits
- * that hold no word themselves take part. Some of them may not exist (behind the end of a session).
- */
+/* One pass over the hits, which outlive it, as do weights, the worth of each word. The documents
+ * of a session are consecutive numbers, so neighbours are found in the list itself; neighbours
+ * of hits that hold no word themselves take part. Some of them may not exist (behind the end of
+ * a session). */
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most);
 

@@ -76,19 +76,15 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
 }
 
 /* The same words said before, and what a model said, are near in meaning and no reason to speak. */
-static bool is_no_reason(const struct finder *f, const struct recalled *r)
-{
-    return weights_by_encoder(f->how.weighed) && !r->is_memory &&
-           (r->measured.signals[SIGNAL_assistant] > 0 ||
-            str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
-}
-
 static double best_score(const struct finder *f)
 {
     double best = 0;
-    for (size_t i = 0; i < f->n; i++)
-        if (!is_no_reason(f, &f->found[i]))
-            best = fmax(best, f->found[i].score);
+    for (const struct recalled *r = f->found; r < f->found + f->n; r++) {
+        bool is_no_reason = weights_by_encoder(f->how.weighed) && !r->is_memory &&
+                            (r->measured.signals[SIGNAL_assistant] > 0 ||
+                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+        best = is_no_reason ? best : fmax(best, r->score);
+    }
     return best;
 }
 

@@ -7,11 +7,9 @@
 #include "engine/judge/directive.h"
 #include "engine/questions/standing.h"
 
-/*
- * Whose words each door brings. Own: a person said it to his own assistant, or stored it with his
+/* Whose words each door brings. Own: a person said it to his own assistant, or stored it with his
  * own client, and may wish what he wants. What anybody else may have written tells no model what to
- * do, whatever its wording claims to be.
- */
+ * do, whatever its wording claims to be. */
 static const bool is_own[ORIGIN_COUNT] = {
     [ORIGIN_USER] = true,       /* the user's messages in a chat, and the facts found in them */
     [ORIGIN_API] = true,        /* a call of the memory API or the command line, with his token */
@@ -72,8 +70,7 @@ static bool is_allowed(struct ctx *ctx, struct engine *e, struct pool_ref pool,
            known.state == REVIEW_ALLOWED && known.version == line->version;
 }
 
-/* What is cut is noted for review under its id (store_hold), without its text; a failure to note it
- * changes nothing. Allowed once, the same content is given from then on. */
+/* What is cut is noted for review under its id, without its text; a failure changes nothing. */
 struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct recalled *r, bool notes)
 {

@@ -60,15 +60,10 @@ static void note_given(struct arena *a, const struct message *m, str text, const
 }
 
 /* Of another text with the same hash a note is no part of this one. */
-static bool is_within(const struct noted *noted, str text)
-{
-    return !noted->is_part || (noted->from <= text.n && noted->n <= text.n - noted->from);
-}
-
 static struct quotable given_of_text(struct arena *a, const struct message *m, str text)
 {
     const struct noted *noted = annotation_find(m->notes, NOTE_GIVEN, text);
-    if (noted && is_within(noted, text))
+    if (noted && (!noted->is_part || (noted->from <= text.n && noted->n <= text.n - noted->from)))
         return (struct quotable){{(noted->is_part ? text.p + noted->from : noted->own), noted->n},
                                  noted->why};
     struct quotable given = work_out(a, text, str_is(m->role, "user"));

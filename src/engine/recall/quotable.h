@@ -3,12 +3,10 @@
 
 #include "core/memory.h"
 
-/*
- * Decided when it is recalled and not when it is kept, so that a better rule acts on old
+/* Decided when it is recalled and not when it is kept, so that a better rule acts on old
  * conversations, too, and the history stays as it was said. Two steps: the first is cheap and runs
  * over every candidate, before any takes the place of another; the second (quarantine.h) looks
- * closely at the few lines that would be given.
- */
+ * closely at the few lines that would be given. */
 struct quotable {
     str text;        /* "" when nothing of it may be given */
     const char *why; /* why nothing, or not all, may be given; NULL: it is whole */

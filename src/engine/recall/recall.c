@@ -532,8 +532,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 
-/* A recall as a chat makes it, with its block, for callers that have no chat: the budget, strategy
- * and retention of the settings apply unless the caller gives others. */
+/* Budget, strategy and retention of the settings apply unless the caller gives others. */
 enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                            struct recall_out *out, str *block)
 {

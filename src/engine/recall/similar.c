@@ -64,10 +64,8 @@ static bool is_alike(const struct looking *l, double similarity)
     return similarity > 0 && similarity >= l->in->least;
 }
 
-/*
- * The share of the text's weight whose words a memory holds. A word that no memory holds weighs
- * like the rarest: a question about something else that is asked in the same words is not alike.
- */
+/* The share of the text's weight whose words a memory holds. A word that no memory holds weighs
+ * like the rarest: a question about something else that is asked in the same words is not alike. */
 static enum status look_by_words(struct looking *l)
 {
     const struct query q = l->finder.asked.query;
@@ -276,8 +274,6 @@ static enum status add_rest(struct looking *l)
 ORDER(newest_of_alike, struct similar,
       DOWN(similarity) ?: DOWN(memory.created) ?: DOWN(memory.doc));
 
-/* *total counts all that may be found, at most MOST; offset and limit page through them. With least
- * 0 everything of the pool follows at similarity 0, the newest first. */
 enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
                            struct similar **out, size_t *n, int64_t *total)
 {

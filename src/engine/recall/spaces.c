@@ -46,8 +46,7 @@ static enum status find_newest(struct finder *f, size_t limit)
     return OK;
 }
 
-/* For searches of one type, layer or session where the hundred best of the pool hold too few of the
- * wanted: all of these are looked at, up to WANTED_MAX of either kind. Does nothing elsewhere. */
+/* For searches where the hundred best of the pool hold too few: up to WANTED_MAX of either kind. */
 enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
 {
     const struct recall_in *in = f->in;
@@ -190,9 +189,8 @@ static bool is_excluded(const struct recall_in *in, str id)
     return id.n && SOME(i, in->seen.n, str_eq(in->seen.ids[i], id));
 }
 
-/* Whether a result may be found by this question at all, by its state and not its words: not
- * closed, not expired, not older than asked, not in front of the reader, of the wanted layer and
- * type. The episode of the running session is left out, as it retells what the model reads. */
+/* By its state and not its words. The episode of the running session is left out, as it retells
+ * what the model reads. */
 bool find_wants(const struct finder *f, const struct recalled *r)
 {
     const struct recall_in *in = f->in;

@@ -45,12 +45,6 @@ static bool names_someone(const struct word *w)
            !lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY | LEX_SELF | LEX_SELF_TOO);
 }
 
-/* "She is a nurse": of somebody whom a sentence before it names. */
-static bool goes_on(const struct words *w)
-{
-    return w->n && word_is_pronoun(w->v[0].text) && !word_is_speaker(w->v[0].text);
-}
-
 /* "My sister plays chess" is no answer to "What are my hobbies?", and "My wife is Eva" is one to
  * "Am I married?". */
 static bool is_of_relative(const struct words *w, uint32_t wanted)
@@ -92,7 +86,9 @@ bool subject_fits(struct arena *a, str question, const struct attribute_sentence
     enum { BARE = 24 };
     struct words q = words_of(a, question, SENTENCE_WORDS);
     struct words s = words_of(a, of->sentence, SENTENCE_WORDS);
-    struct words before = words_of(a, goes_on(&s) ? of->before : S(""), SENTENCE_WORDS);
+    /* "She is a nurse": of somebody whom a sentence before it names. */
+    bool goes_on = s.n && word_is_pronoun(s.v[0].text) && !word_is_speaker(s.v[0].text);
+    struct words before = words_of(a, goes_on ? of->before : S(""), SENTENCE_WORDS);
     bool names = false;
     if (is_mostly_unspaced(&q) && is_mostly_unspaced(&s))
         return of->is_for_request || kin_of(question) == kin_of(of->sentence);

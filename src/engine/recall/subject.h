@@ -11,8 +11,6 @@ struct attribute_sentence {
     bool is_for_request; /* whatever the asker tells of himself or those around him bears on it */
 };
 
-/*
- * A question about the asker ("my job") fits statements of his own; one about "my brother" or Otto
- * fits those that name him, or go on about him ("She …").
- */
+/* A question about the asker ("my job") fits statements of his own; one about "my brother" or Otto
+ * fits those that name him, or go on about him ("She …"). */
 bool subject_fits(struct arena *a, str question, const struct attribute_sentence *of);

@@ -124,11 +124,6 @@ static struct pair_text *line_at(struct judging *j, size_t i)
 
 /* --- judging --- */
 
-static bool is_later(const struct dated_line *x, const struct dated_line *than)
-{
-    return x->created != than->created ? x->created > than->created : x->place > than->place;
-}
-
 /* A memory and the message that it came from are none, nor are two memories of one message. */
 static bool is_pair(const struct dated_line *older, const struct dated_line *newer)
 {
@@ -136,7 +131,9 @@ static bool is_pair(const struct dated_line *older, const struct dated_line *new
     bool same = str_eq(from, newer->source.n ? newer->source : newer->id);
     bool is_other = !str_eq(older->space, newer->space) ||
                     (older->name.n && newer->name.n && !str_eq(older->name, newer->name));
-    return !same && !is_other && is_later(newer, older) && older->text.n && newer->text.n;
+    bool is_later = newer->created != older->created ? newer->created > older->created
+                                                     : newer->place > older->place;
+    return !same && !is_other && is_later && older->text.n && newer->text.n;
 }
 
 /* The surest counts: v[older].by is the line that replaces it. */

@@ -10,15 +10,10 @@
 /*
  * A statement is barred as such, so that it is found in messages that come later and are older. The
  * messages that hold it now are looked for at once: the one a memory came from, others that say the
- * same, and the assistant's answers to these, which repeat it in words of their own.
- */
-
-/*
- * Steps for each forgotten memory: bar its statement; bar the sentences of its source message, also
- * where they share no word with it; bar the answers that repeat them; then search other messages
- * with most of its words and do the same there. All tombstones are one write, and titles made of
- * barred messages are made again. Superseding (a new value under the same key) bars in the same
- * way, but only as history: nothing is hidden from a question about the past, and titles stay.
+ * same, and the assistant's answers to these, which repeat it in words of their own. All tombstones
+ * are one write, and titles made of barred messages are made again. Superseding (a new value under
+ * the same key) bars only as history: nothing is hidden from a question about the past, and titles
+ * stay.
  *
  * SEARCHED bounds the work of forgetting thousands at once: beyond it no other messages are
  * searched, and the barred statements hide what those say.
@@ -129,14 +124,6 @@ static void bar_whole(struct finding *f, const struct message *m)
     (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
 }
 
-/* A memory that a model has put in words of its own may share none with its message, which then
- * says nothing else that is known. */
-static void bar_source(struct finding *f, const struct message *m, const struct statement *s)
-{
-    if (!bar_sentences(f, m, s, STATES, true) && !bar_sentences(f, m, s, MENTIONS, true))
-        bar_whole(f, m);
-}
-
 /* An answer to a message of which nothing is left is about nothing else. In other answers of the
  * session the sentences that mention it repeat it. */
 static enum status bar_echoes(struct finding *f, const struct message *m, const struct statement *s)
@@ -206,7 +193,8 @@ static enum status bar_others(struct finding *f, const struct memory *m, const s
     return OK;
 }
 
-/* A source that is gone is no failure: the memory may be an import or its conversation erased. */
+/* A source that is gone is no failure: the memory may be an import or its conversation erased. A
+ * memory in a model's own words may share none with its source, which then says nothing else. */
 static enum status bar_memory(struct finding *f, const struct memory *m, bool searches)
 {
     struct message source = {0};
@@ -217,18 +205,12 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
                             : NOT_FOUND;
     TRY(soft_or(f->ctx, found, NOT_FOUND));
     if (found == OK) {
-        bar_source(f, &source, &s);
+        if (!bar_sentences(f, &source, &s, STATES, true) &&
+            !bar_sentences(f, &source, &s, MENTIONS, true))
+            bar_whole(f, &source);
         TRY(bar_echoes(f, &source, &s));
     }
     return searches ? bar_others(f, m, &s) : OK;
-}
-
-/* The erased message's own sentences and what answers made of them. */
-static enum status bar_erased(struct finding *f, const struct message *m)
-{
-    struct statement s = statement_of(&f->ctx->arena, text_of(m));
-    bar_whole(f, m);
-    return bar_echoes(f, m, &s);
 }
 
 /* --- titles --- */
@@ -323,8 +305,11 @@ enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barri
     enum status s = OK;
     for (size_t i = 0; i < in->n && s == OK; i++)
         s = bar_memory(&f, &in->memories[i], in->n <= SEARCHED);
-    if (s == OK && in->erased)
-        s = bar_erased(&f, in->erased);
+    if (s == OK && in->erased) { /* its own sentences, and what answers made of them */
+        struct statement says = statement_of(&own.arena, text_of(in->erased));
+        bar_whole(&f, in->erased);
+        s = bar_echoes(&f, in->erased, &says);
+    }
     if (s == OK)
         s = write_bars(&f, &n);
     *barred = n;

@@ -27,27 +27,17 @@ static const double same_share = 0.7, same_beside = 0.8, part_share = 0.5;
 
 /* --- statements --- */
 
-static bool is_telling(const struct word *w)
-{
-    return !w->is_stop && !lexicon_is(w->text, LEX_USER | LEX_STRESS);
-}
-
 /* A statement with a name or a number is barred only where one of these is repeated. */
-static bool is_particular(const struct word *w)
-{
-    return w->is_name || w->is_number || lexicon_is(w->text, LEX_NUMBER);
-}
-
 struct statement statement_of(struct arena *a, str text)
 {
     struct words w = words_of(a, text, WORDS_MAX);
     struct statement s = {terms_with_room(a, w.n), terms_with_room(a, w.n)};
-    for (size_t i = 0; i < w.n; i++) {
-        if (!is_telling(&w.v[i]))
+    for (const struct word *x = w.v; x < w.v + w.n; x++) {
+        if (x->is_stop || lexicon_is(x->text, LEX_USER | LEX_STRESS))
             continue;
-        terms_add(a, &s.terms, str_hash(w.v[i].stem));
-        if (is_particular(&w.v[i]))
-            terms_add(a, &s.particular, str_hash(w.v[i].stem));
+        terms_add(a, &s.terms, str_hash(x->stem));
+        if (x->is_name || x->is_number || lexicon_is(x->text, LEX_NUMBER))
+            terms_add(a, &s.particular, str_hash(x->stem));
     }
     terms_sort(&s.terms);
     terms_sort(&s.particular);
@@ -130,16 +120,6 @@ int64_t tombstones_end_of(const struct memory *m)
     return m->expires > m->updated ? m->expires : m->updated;
 }
 
-/* An expired memory bars its statement as a forgotten one does. */
-static struct barred barred_by_time(struct arena *a, const struct memory *m)
-{
-    return (struct barred){.kind = BAR_STATEMENT,
-                           .reason = BAR_EXPIRED,
-                           .at = tombstones_end_of(m),
-                           .message = m->source.n ? tombstones_message(m->source) : 0,
-                           .statement = statement_of(a, m->content)};
-}
-
 /* `all` and `newest` let most texts pass without a look at each bar: what was said after the newest
  * bar is free of them. */
 static void add_barred(struct tombstones *b, struct barred one)
@@ -150,8 +130,8 @@ static void add_barred(struct tombstones *b, struct barred one)
     b->v[b->n++] = one;
 }
 
-/* Read for each recall. Expired memories act as tombstones, too, until they are pruned; then
- * tombstones of their own are written (engine_prune). */
+/* Read for each recall. Expired memories bar their statements as forgotten ones do, until they are
+ * pruned; then tombstones of their own are written (engine_prune). */
 enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                             struct tombstones *out)
 {
@@ -161,8 +141,12 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
     for (size_t i = 0; i < read.n; i++)
         add_barred(out, barred_of(&read.bars[i]));
-    for (size_t i = 0; i < read.n_expired; i++)
-        add_barred(out, barred_by_time(&ctx->arena, &read.expired[i]));
+    for (const struct memory *m = read.expired; m < read.expired + read.n_expired; m++)
+        add_barred(out, (struct barred){.kind = BAR_STATEMENT,
+                                        .reason = BAR_EXPIRED,
+                                        .at = tombstones_end_of(m),
+                                        .message = m->source.n ? tombstones_message(m->source) : 0,
+                                        .statement = statement_of(&ctx->arena, m->content)});
     return OK;
 }
 

@@ -37,9 +37,7 @@ bool known_is_asked(const struct finder *f, struct gate gate)
 ORDER(first, struct memory, (y->layer == LAYER_IDENTITY) - (x->layer == LAYER_IDENTITY)
       ?: DOWN(importance) ?: DOWN(created) ?: DOWN(doc));
 
-/* The facts that a question such as "what do you know about me?" gets when its words find nothing:
- * between LEAST and MOST, one for each TOKENS_EACH of the budget. One that may not be shown takes a
- * place and is left out. */
+/* One that may not be shown takes a place and is left out. */
 enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
                      struct recalled **out, size_t *n)
 {

@@ -37,14 +37,6 @@ static const char *find_orderer(const struct engine *e, str setting, struct llm_
                : "no upstream has the name that rerankProviderModel begins with";
 }
 
-/* At most rerank_timeout_ms, and half of what the request has left. */
-static int64_t time_for(const struct ctx *ctx, const struct engine *e)
-{
-    int64_t most = e->settings->rerank_timeout_ms;
-    int64_t half = ctx_half_ms(ctx);
-    return half && half < most ? half : most;
-}
-
 /* --- a model of this machine --- */
 
 /* "" when the settings choose none. */
@@ -80,12 +72,13 @@ static enum status ask_here(struct ctx *ctx, struct engine *e, const struct llm_
 /* A model that is not loaded yet has not failed, so the circuit stays closed. */
 static enum status call(struct ctx *ctx, struct engine *e, struct llm_order *o, double *scores)
 {
-    int64_t ticket;
+    int64_t ticket, half, most = e->settings->rerank_timeout_ms;
     assert(o->n);
     /* Without a deadline nobody minds the second of a load: a command may have no background. */
     if (!o->up)
         TRY((ctx->deadline_us ? reranker_ready : reranker_load)(ctx, e->reranker, o->model));
-    o->timeout_ms = time_for(ctx, e);
+    half = ctx_half_ms(ctx);
+    o->timeout_ms = half && half < most ? half : most;
     if (ctx->deadline_us && o->timeout_ms < LEAST_MS)
         return fail(ctx, TIMED_OUT, "no time was left for reranking");
     TRY(dependency_begin(ctx, &e->rerank, &ticket));

@@ -47,15 +47,6 @@ static str words_of(struct ctx *ctx, enum core_why why)
     return whys[why].words ? str_of(whys[why].words) : noted;
 }
 
-/* Questions for which a chat waits have their own breakers: too late for a chat is early enough for
- * the background. */
-static struct dependency *dependency_of(struct engine *e, enum core_kind kind)
-{
-    return kind == CORE_GATE      ? &e->core_model.sections
-           : kind == CORE_REWRITE ? &e->core_model.rewriter
-                                  : &e->core_model.background;
-}
-
 /* CORE_ANSWERED here means: nothing speaks against asking. */
 static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int64_t about,
                                     struct llm_ask *ask)
@@ -104,11 +95,14 @@ static enum core_why why_of(const struct ctx *ctx, enum status s)
                              : CORE_FAILED;
 }
 
-/* took_ms is at least 1 once a call was made: 0 tells callers that no call was made. */
+/* took_ms is at least 1 once a call was made: 0 tells callers that no call was made. Questions for
+ * which a chat waits have their own breakers: too late for a chat is early enough for the rest. */
 static enum core_why ask_model(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
                                const struct llm_ask *ask, struct core_answer *out)
 {
-    struct dependency *d = dependency_of(e, in->kind);
+    struct dependency *d = in->kind == CORE_GATE      ? &e->core_model.sections
+                           : in->kind == CORE_REWRITE ? &e->core_model.rewriter
+                                                      : &e->core_model.background;
     struct llm_answer answer;
     int64_t ticket, began = clock_mono_us();
     out->status = dependency_begin(ctx, d, &ticket);

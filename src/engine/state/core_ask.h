@@ -44,11 +44,9 @@ struct core_answer {
     struct work work;   /* for the work log; took_ms 0: the model was not asked */
 };
 
-/*
- * Asks, when the settings, the hourly token budget and the circuit breaker allow it. Waits until
+/* Asks, when the settings, the hourly token budget and the circuit breaker allow it. Waits until
  * ctx's deadline, wait_ms or ctx's cancellation. Every request is metered and logged, also a failed
- * one. The answer is in ctx's arena. ctx's own failure is unchanged. Returns out->why.
- */
+ * one. The answer is in ctx's arena. ctx's own failure is unchanged. Returns out->why. */
 enum core_why core_ask(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
                        struct core_answer *out);
 

@@ -31,17 +31,12 @@ static const struct {
 /* --- the breaker --- */
 
 /* The caller that may try keeps the others out for as long as the last pause. */
-static bool take_turn(struct dependency *d, int64_t *ticket)
-{
-    int64_t now = clock_mono_us(), until = d->until_us;
-    *ticket = d->wait_ms;
-    return !until || (now >= until &&
-                      atomic_compare_exchange_strong(&d->until_us, &until, now + *ticket * 1000));
-}
-
 enum status dependency_begin(struct ctx *ctx, struct dependency *d, int64_t *ticket)
 {
-    if (!take_turn(d, ticket)) {
+    int64_t now = clock_mono_us(), until = d->until_us, next;
+    *ticket = d->wait_ms;
+    next = now + *ticket * 1000;
+    if (until && (now < until || !atomic_compare_exchange_strong(&d->until_us, &until, next))) {
         str why = dependency_why(&ctx->arena, d);
         return fail(ctx, UPSTREAM, S_FMT, S_ARG(why));
     }
@@ -62,16 +57,6 @@ static void close_circuit(struct dependency *d)
     d->wait_ms = 0;
 }
 
-/* The comparison lets only one of several tries that failed together double the pause. */
-static void open_circuit(struct dependency *d, int64_t ticket)
-{
-    int64_t wait = ticket ? 2 * ticket : DEPENDENCY_FIRST_MS;
-    if (wait > DEPENDENCY_MOST_MS)
-        wait = DEPENDENCY_MOST_MS;
-    if (atomic_compare_exchange_strong(&d->wait_ms, &ticket, wait))
-        d->until_us = clock_mono_us() + wait * 1000;
-}
-
 static void log_change(const struct ctx *ctx, const struct dependency *d, enum status before,
                        enum status now)
 {
@@ -87,6 +72,7 @@ static void log_change(const struct ctx *ctx, const struct dependency *d, enum s
 
 void dependency_end(const struct ctx *ctx, struct dependency *d, int64_t ticket, enum status s)
 {
+    int64_t wait = ticket ? 2 * ticket : DEPENDENCY_FIRST_MS;
     assert(d->kind < sizeof kinds / sizeof *kinds && (unsigned)s < STATUS_COUNT);
     if (s != OK && ctx_is_cut(ctx))
         return;
@@ -95,7 +81,10 @@ void dependency_end(const struct ctx *ctx, struct dependency *d, int64_t ticket,
         close_circuit(d);
     } else {
         atomic_fetch_add(&d->failures, 1);
-        open_circuit(d, ticket);
+        wait = wait < DEPENDENCY_MOST_MS ? wait : DEPENDENCY_MOST_MS;
+        /* only one of several tries that failed together doubles the pause */
+        if (atomic_compare_exchange_strong(&d->wait_ms, &ticket, wait))
+            d->until_us = clock_mono_us() + wait * 1000;
     }
     log_change(ctx, d, (enum status)atomic_exchange(&d->last, (int)s), s);
 }

@@ -33,11 +33,9 @@ struct dependency {
 MUST_USE enum status dependency_begin(struct ctx *ctx, struct dependency *d, int64_t *ticket);
 /* A try although the circuit may be open, for an administrator who asks. */
 int64_t dependency_begin_now(struct dependency *d);
-/*
- * How the try ended. A status that is not the server's fault closes the circuit; a cancelled call
+/* How the try ended. A status that is not the server's fault closes the circuit; a cancelled call
  * says nothing. Of several tries that failed together one counts. The first failure and the first
- * success after it are logged, with ctx->why.
- */
+ * success after it are logged, with ctx->why. */
 void dependency_end(const struct ctx *ctx, struct dependency *d, int64_t ticket, enum status s);
 /* Forgets failures: the settings changed, or somebody may have repaired the server. */
 void dependency_reset(struct dependency *d);

@@ -6,12 +6,10 @@
 #include "base/workers.h"
 #include "engine/state/state.h"
 
-/*
- * A chat must not fail because memory is away, and its token is in the same database. So a token
+/* A chat must not fail because memory is away, and its token is in the same database. So a token
  * that was valid within KNOWN_MS before the database went away stays valid for as long as that
  * lasts, or until it expires. It opens nothing but the model server: everything else is in the
- * database. One of another hash may take its slot; then the client has to wait.
- */
+ * database. One of another hash may take its slot; then the client has to wait. */
 enum { SLOTS = 1024, KNOWN_MS = 600000 };
 
 struct known_tokens {

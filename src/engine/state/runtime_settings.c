@@ -135,14 +135,6 @@ static void choose_settings(struct engine *e, const struct settings *s)
     e->vectors.begun = 0;
 }
 
-static void free_old(struct snapshot *s, int64_t before)
-{
-    while (s->older && s->older->retired_us >= before)
-        s = s->older;
-    snapshots_free(s->older);
-    s->older = NULL;
-}
-
 static void replace_snapshot(struct engine *e, struct snapshot *next)
 {
     struct snapshot *now = e->runtime.now;
@@ -151,7 +143,11 @@ static void replace_snapshot(struct engine *e, struct snapshot *next)
     now->retired_us = clock_mono_us();
     e->runtime.now = next;
     choose_settings(e, &next->settings);
-    free_old(next, now->retired_us - KEEP_US);
+    struct snapshot *kept = next;
+    while (kept->older && kept->older->retired_us >= now->retired_us - KEEP_US)
+        kept = kept->older;
+    snapshots_free(kept->older);
+    kept->older = NULL;
 }
 
 /* By comparing the text: cheap enough for once a second, and independent of clocks. */
@@ -258,8 +254,7 @@ static enum status begin_change(struct ctx *ctx, struct engine *e)
 
 /* --- the face --- */
 
-/* Valid for at least KEEP_US, so callers may keep the pointer for a request. One thread at a time
- * looks into the store; the others go on with what they have. */
+/* One thread at a time looks into the store; the others go on with what they have. */
 const struct settings *engine_runtime(struct engine *e)
 {
     bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
@@ -312,7 +307,6 @@ bool runtime_prunes(const struct settings *r)
            r->episode_days != settings_table[SETTING_episode_days].otherwise;
 }
 
-/* Everything is checked before anything is written; one bad member changes none. */
 enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object,
                                    enum null_means null)
 {

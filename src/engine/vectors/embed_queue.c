@@ -11,9 +11,7 @@
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in
  * a chat is embedded at once, or not at all: within the deadline words alone must still find
  * something. So it loads no model from disk, begins no set, and has a circuit breaker of its own.
- */
-
-/*
+ *
  * All vectors of a store are of one set: one source, model, length and precision, named by a
  * signature such as "static:table:256". Another source begins another set, which replaces the old
  * one; until it is made, recall goes on by words. Failures are told apart: a source that is down
@@ -22,11 +20,9 @@
  */
 enum { BATCH_MAX = 512 };
 
-/*
- * A text of the encoder takes some milliseconds of a core, which chats need more. So the background
+/* A text of the encoder takes some milliseconds of a core, which chats need more. So the background
  * makes few texts at a time while there are chats, and stops between two layers while a question is
- * searched for. It does not stop for ever: chats without a pause slow it down.
- */
+ * searched for. It does not stop for ever: chats without a pause slow it down. */
 enum { FEW = 4, GIVES_WAY_MS = 50 };
 
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
@@ -258,14 +254,6 @@ static void put_vector(struct batch *b, const struct unembedded *u, const struct
     b->put[b->n++] = put;
 }
 
-static void give_back(struct batch *b, const struct unembedded *u)
-{
-    bool again = u->tries >= 0 && u->tries < AGAIN;
-    if (!again)
-        log_event(LOG_WARN, "vectors.given_up", "doc=%lld", (long long)u->doc);
-    put_vector(b, u, NULL, again ? clock_ms() + again_ms[u->tries] : 0);
-}
-
 /* Vectors of another source or length are not for this set. */
 static enum status check_made(struct ctx *ctx, struct batch *b, const struct embedding *v)
 {
@@ -385,7 +373,10 @@ static enum status make_apart(struct ctx *ctx, struct batch *b, const struct une
         return s;
     soft(ctx, s);
     if (n == 1) {
-        give_back(b, u);
+        bool again = u->tries >= 0 && u->tries < AGAIN;
+        if (!again)
+            log_event(LOG_WARN, "vectors.given_up", "doc=%lld", (long long)u->doc);
+        put_vector(b, u, NULL, again ? clock_ms() + again_ms[u->tries] : 0);
         return OK;
     }
     TRY(make_apart(ctx, b, u, n / 2));

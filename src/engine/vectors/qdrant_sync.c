@@ -125,16 +125,6 @@ static void keep_setting(struct ctx *ctx, struct engine *e, str name, str text)
         soft(ctx, store_put_setting(ctx, e->store, name, text));
 }
 
-/* For the status, also after a restart. ctx->why never holds an API key. */
-static void keep_failure(struct ctx *ctx, struct engine *e, const struct mirror *t, enum status s)
-{
-    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
-    str failure = s == OK
-                      ? S("")
-                      : str_printf(&own.arena, "%016llx %s", (unsigned long long)t->hash, ctx->why);
-    keep_setting(&own, e, FAILURE, failure);
-}
-
 /* A failure of the store, or a cancelled call, is not Qdrant's failure. TOO_BUSY says nothing about
  * it: another thread carried memories there, or the store had too much to write. */
 static enum status note_outcome(struct ctx *ctx, struct engine *e, const struct mirror *t,
@@ -143,8 +133,12 @@ static enum status note_outcome(struct ctx *ctx, struct engine *e, const struct 
     if (s == TOO_BUSY)
         return s;
     dependency_end(ctx, &e->qdrant.server, ticket, s);
-    if (s != STORAGE && !ctx_is_cut(ctx))
-        keep_failure(ctx, e, t, s);
+    if (s == STORAGE || ctx_is_cut(ctx))
+        return s;
+    /* For the status, also after a restart. ctx->why never holds an API key. */
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    str why = str_printf(&own.arena, "%016llx %s", (unsigned long long)t->hash, ctx->why);
+    keep_setting(&own, e, FAILURE, s == OK ? S("") : why);
     return s;
 }
 
@@ -333,7 +327,6 @@ enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
 
 /* --- searching --- */
 
-/* With the choice auto only while it is configured and well. */
 bool mirror_is_used(struct engine *e)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
@@ -363,9 +356,8 @@ static enum status find_points(struct ctx *ctx, struct engine *e, const struct m
     return OK;
 }
 
-/* What is due is copied first, so that it is found. At most SEARCH_MS, and not at all while more
- * than one batch is behind: the answer would lack too much. The failure is counted by the breaker
- * and shown by the status. */
+/* What is due is copied first, so that it is found; of more than one batch the answer would lack
+ * too much. */
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
                           str text, size_t limit, struct embedding *by, struct engine_hit **out,
                           size_t *n)
@@ -415,7 +407,6 @@ enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *too
     return qdrant_health(ctx, &t.q, took_us);
 }
 
-/* Removes points older than the retention. */
 enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
 {
     struct mirror t;

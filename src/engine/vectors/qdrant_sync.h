@@ -8,12 +8,10 @@
  * enabled and its circuit closed. */
 bool mirror_is_used(struct engine *e);
 
-/*
- * The memories of a pool (and of a session, or "") that are nearest to a text, best first, without
+/* The memories of a pool (and of a session, or "") that are nearest to a text, best first, without
  * expired ones. The caller checks them against the store, which Qdrant follows with a delay. *by is
  * the text's vector. Fails within two seconds; at once while the circuit is open, or while many
- * memories wait to be copied there.
- */
+ * memories wait to be copied there. */
 MUST_USE enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    str session, str text, size_t limit, struct embedding *by,
                                    struct engine_hit **out, size_t *n);

@@ -3,12 +3,10 @@
 
 #include "engine/state/state.h"
 
-/*
- * Means, over the tokens of the question, of the greatest cosine with a token of the text; near:
+/* Means, over the tokens of the question, of the greatest cosine with a token of the text; near:
  * or of the two messages before it and the one after. Of the others each token of the question
  * counts as much as its word weighs in the pool; before and after are own_rare of the message
- * before and of the one after. All 0 for a text without token vectors.
- */
+ * before and of the one after. All 0 for a text without token vectors. */
 struct token_match {
     float own, near, own_rare, near_rare, before, after;
 };
