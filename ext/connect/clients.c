@@ -151,9 +151,8 @@ static bool runs_hook(str command)
 static bool is_own_hook(const struct json *element)
 {
     const struct json *hooks = json_get(element, "hooks");
-    if (!hooks || hooks->type != JSON_ARRAY || hooks->n != 1)
-        return false;
-    return runs_hook(json_string(json_get(hooks->first, "command")));
+    return hooks && hooks->type == JSON_ARRAY && hooks->n == 1 &&
+           runs_hook(json_string(json_get(hooks->first, "command")));
 }
 
 /* --- the table --- */

@@ -106,12 +106,10 @@ static str real_path(struct arena *a, str path)
 static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edited_file **out)
 {
     path = real_path(&ctx->arena, path);
-    for (size_t i = 0; i < p->n; i++)
-        if (str_eq(p->files[i].path, path)) {
-            *out = &p->files[i];
+    for (*out = p->files; *out < p->files + p->n; ++*out)
+        if (str_eq((*out)->path, path))
             return OK;
-        }
-    *out = &p->files[p->n++];
+    p->n++;
     (*out)->path = path;
     TRY(with_path(ctx, read_file(ctx, *out), path));
     (*out)->after = (*out)->before;

@@ -263,10 +263,9 @@ static str wrapped(struct arena *a, const char *const *missing, bool is_element,
 
 static const struct json *own_element(const struct json *one, bool (*is_ours)(const struct json *))
 {
-    for (; one; one = one->next)
-        if (is_ours(one))
-            return one;
-    return NULL;
+    while (one && !is_ours(one))
+        one = one->next;
+    return one;
 }
 
 /* As far as the path leads: *in is the last value that is there, *left the names behind it. With
@@ -329,17 +328,16 @@ static enum status drop_child(struct ctx *ctx, const struct page *p, const struc
     size_t from, close = end_of(p, in) - 1, comma = comma_after(p, child, close);
     size_t to = comma < close ? comma + 1 : end_of(p, child);
     TRY(member_begin(ctx, p, child, &from));
-    if (child->next) { /* the next one takes its place */
+    if (child->next) { /* takes its place */
         while (is_space(p->text.p[to]))
             to++;
-        *out = edit_splice(a, p->text, from, to, S(""));
-        return OK;
+    } else {
+        from = cut_begin(a, p->text, from, str_sub(p->text, to, close));
+        if (from == begin_of(p, in) + 1 && !str_trim(str_sub(p->text, to, close)).n)
+            to = close; /* it was alone */
     }
-    from = cut_begin(a, p->text, from, str_sub(p->text, to, close));
-    if (from == begin_of(p, in) + 1 && !str_trim(str_sub(p->text, to, close)).n)
-        to = close; /* it was alone */
     *out = edit_splice(a, p->text, from, to, S(""));
-    if (before && comma == close) {
+    if (before && !child->next && comma == close) {
         size_t at = comma_after(p, before, from);
         if (at < from)
             *out = edit_splice(a, *out, at, at + 1, S(""));

@@ -112,7 +112,7 @@ static enum status read_header(struct reader *r, size_t at, struct item *out)
     for (size_t i = 0; i < open; i++)
         if (char_at(r, end++) != ']')
             return refuse_line(r, at, "a table's name has no end");
-    while (char_at(r, end) == ' ' || char_at(r, end) == '\t' || char_at(r, end) == '\r')
+    while (char_is_one_of(char_at(r, end), " \t\r"))
         end++;
     if (char_at(r, end) != '\n' && char_at(r, end) != '#')
         return refuse_line(r, at, "something stands behind a table's name");
@@ -139,12 +139,12 @@ static enum status read_pair(struct reader *r, size_t at, struct item *out)
 static enum status next_item(struct reader *r, struct item *out, bool *more)
 {
     for (*more = true; r->at < r->text.n; r->at = skip_line(r, r->at)) {
-        size_t from = r->at, at = from;
-        while (at < r->text.n && (r->text.p[at] == ' ' || r->text.p[at] == '\t'))
+        size_t at = r->at;
+        while (char_is_one_of(char_at(r, at), " \t"))
             at++;
         if (char_is_one_of(char_at(r, at), "\r\n#"))
             continue;
-        out->from = from;
+        out->from = r->at;
         TRY(char_at(r, at) == '[' ? read_header(r, at, out) : read_pair(r, at, out));
         r->at = out->to;
         return OK;

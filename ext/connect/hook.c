@@ -18,16 +18,11 @@ static enum status read_event(struct ctx *ctx, str *out)
 {
     struct buf all = buf_make(&ctx->arena, EVENT_MAX);
     char *bytes = arena_alloc(&ctx->arena, READ_SIZE);
-    for (;;) {
-        ssize_t n = read(STDIN_FILENO, bytes, READ_SIZE);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+    for (ssize_t n; (n = read(STDIN_FILENO, bytes, READ_SIZE)) != 0;)
+        if (n > 0)
+            buf_add(&all, (str){bytes, (size_t)n});
+        else if (errno != EINTR)
             return fail(ctx, UPSTREAM, "the event cannot be read: %s", strerror(errno));
-        if (n == 0)
-            break;
-        buf_add(&all, (str){bytes, (size_t)n});
-    }
     if (all.full)
         return fail(ctx, TOO_LARGE, "the event has more than %d bytes", EVENT_MAX);
     *out = buf_str(&all);

@@ -109,7 +109,7 @@ static void fold_equal(struct search *s)
             s->v[all[i].at].first = s->v[all[i - 1].at].first;
 }
 
-/* Whether the entry still stands for itself. Later steps skip the others. */
+/* Later steps skip the others. */
 static bool is_first(const struct search *s, size_t i)
 {
     return s->v[i].first == i;
@@ -167,9 +167,7 @@ static void count_words(struct worded *v, size_t n)
     }
 }
 
-/*
- * Both share a rare word. Only SAME counts, as without a cosine nobody is asked in case of doubt.
- */
+/* Both share a rare word. Without a cosine nobody is asked in case of doubt: only SAME counts. */
 static void hold_together(struct search *s, size_t one, size_t other, const bool *has_vector)
 {
     if (has_vector[one] && has_vector[other])

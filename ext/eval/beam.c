@@ -55,12 +55,9 @@ static str content_of(const struct json *message)
 {
     str text = str_trim(json_string(json_get(message, "content")));
     size_t at = str_find(text, S("->->"));
-    if (at == text.n)
-        return text;
-    for (size_t i = at + 4; i < text.n; i++)
-        if (!char_is_one_of(text.p[i], " 0123456789,"))
-            return text;
-    return str_trim(str_sub(text, 0, at));
+    bool is_mark = at < text.n &&
+                   EVERY(i, text.n - at - 4, char_is_one_of(text.p[at + 4 + i], " 0123456789,"));
+    return is_mark ? str_trim(str_sub(text, 0, at)) : text;
 }
 
 /* The anchor of a batch stands beside its messages, or in the first of them. */
@@ -250,7 +247,6 @@ static enum status read_row(struct ctx *ctx, const struct json *row, struct exam
     return read_chat(ctx, name, chat, questions, out);
 }
 
-/* An array of rows, one row, or a row a line. */
 enum status beam_read(struct ctx *ctx, str text, struct exams *out)
 {
     struct json *all;

@@ -14,7 +14,6 @@
 
 enum { REPORT_MAX = 16 << 20 };
 
-/* None without --k. */
 static enum status read_ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
 {
     int64_t *k = NEW_N(&ctx->arena, int64_t, o->k.n);

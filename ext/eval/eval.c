@@ -155,7 +155,6 @@ static void dump_gate(struct eval *v, const struct chat_question *q, const struc
     fputc('\n', v->gate_dump);
 }
 
-/* As many as the measures need, or more for a dump. */
 static size_t most_results(const struct eval *v)
 {
     size_t most = v->dump ? DUMP_RESULTS : v->report.in->by_session ? EVAL_RANK_MAX : 0;
@@ -164,7 +163,6 @@ static size_t most_results(const struct eval *v)
     return most;
 }
 
-/* The ranking, without a gate. */
 static enum status rank_question(struct eval *v, size_t conversation, size_t question)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
@@ -240,16 +238,6 @@ static void count_own(struct eval_report *r, const struct spoken *s)
     r->answers_with_tokens += s->spoke;
 }
 
-static void count_other(struct eval_report *r, const struct spoken *s, bool is_renamed)
-{
-    for (size_t i = 0; i < EVAL_LEVELS; i++) {
-        r->silence[i].other_spoken += !is_renamed && s->probability >= levels[i];
-        r->silence[i].other_renamed += is_renamed && s->probability >= levels[i];
-    }
-    r->as_set.other_spoken += !is_renamed && s->spoke;
-    r->as_set.other_renamed += is_renamed && s->spoke;
-}
-
 /* Its own pool must speak. The first recall of a question is the one that is timed, before any
  * cache has seen it. */
 static enum status ask_own(struct eval *v, size_t c, size_t question)
@@ -270,21 +258,20 @@ static enum status ask_own(struct eval *v, size_t c, size_t question)
  * next one is counted. */
 static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is_counted)
 {
-    struct spoken s;
+    struct eval_report *r = &v->report;
     const struct exam *from = &v->all.v[q.asker], *to = &v->all.v[q.pool];
-    TRY(speak_question(v, &q, &s));
-    if (is_counted) {
-        count_other(&v->report, &s, false);
-        each_num(&v->each, "foreign", s.spoke);
+    for (int renamed = 0; renamed < 2; renamed++) {
+        struct spoken s;
+        q.is_renamed = renamed;
+        q.text = renamed ? eval_renamed(&v->ctx->arena, q.text, from, to) : q.text;
+        TRY(speak_question(v, &q, &s));
+        for (size_t i = 0; is_counted && i < EVAL_LEVELS; i++)
+            r->silence[i].other[renamed] += s.probability >= levels[i];
+        r->as_set.other[renamed] += is_counted && s.spoke;
+        if (is_counted)
+            each_num(&v->each, renamed ? "renamed" : "foreign", s.spoke);
     }
-    q.text = eval_renamed(&v->ctx->arena, q.text, from, to);
-    q.is_renamed = true;
-    TRY(speak_question(v, &q, &s));
-    if (is_counted) {
-        count_other(&v->report, &s, true);
-        each_num(&v->each, "renamed", s.spoke);
-    }
-    v->report.other_asked += is_counted;
+    r->other_asked += is_counted;
     return OK;
 }
 

@@ -32,10 +32,10 @@ size_t eval_kind_place(struct eval_kinds *kinds, const struct exam_question *q);
 /* What the gate would do at one least score. */
 struct silence_level {
     double least;
-    int64_t own_silent;    /* questions of a conversation against its own pool: nothing goes in */
-    int64_t own_missed;    /* … or nothing of what answers them */
-    int64_t other_spoken;  /* the same against another conversation's pool: something goes in */
-    int64_t other_renamed; /* … with the names of the people there put in their place */
+    int64_t own_silent; /* questions of a conversation against its own pool: nothing goes in */
+    int64_t own_missed; /* … or nothing of what answers them */
+    int64_t other[2];   /* the same against another conversation's pool: something goes in; and
+                           with the names of the people there put in their place */
 };
 
 struct eval_report {

@@ -67,7 +67,6 @@ static const struct person *person_at(const struct text *t, size_t i)
     return NULL;
 }
 
-/* Where a word ends in the text. */
 static size_t end_of(const struct word *w)
 {
     return w->at + w->text.n;

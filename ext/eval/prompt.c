@@ -236,12 +236,6 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
     return OK;
 }
 
-/* Whether both conversations are of people with names. */
-static bool can_rename(const struct exam *from, const struct exam *to)
-{
-    return from->speakers[0].n && to->speakers[0].n && (!from->speakers[1].n || to->speakers[1].n);
-}
-
 /* Asked three times, or of its own conversation alone, with the threshold as it is set now. */
 static enum status ask_all(struct prompt *p, size_t c, const struct exam_question *q,
                            bool is_own_alone, struct given_sum *out)
@@ -255,7 +249,8 @@ static enum status ask_all(struct prompt *p, size_t c, const struct exam_questio
     TRY(ask_question(p, c, q, next, q->text, &other));
     out->foreign_asked = 1;
     out->foreign = other.kept;
-    if (!can_rename(from, to))
+    /* Renamed where both are of people with names. */
+    if (!from->speakers[0].n || !to->speakers[0].n || (from->speakers[1].n && !to->speakers[1].n))
         return OK;
     str renamed = eval_renamed(&p->ctx->arena, q->text, from, to);
     TRY(ask_question(p, c, q, next, renamed, &other));
@@ -280,7 +275,6 @@ static void write_each(struct each *each, const struct given_sum *s)
         each_num(each, "renamed", s->renamed);
 }
 
-/* All questions at one threshold. */
 static enum status measure_level(struct prompt *p, double least, bool is_own_alone,
                                  struct given_sum *out)
 {

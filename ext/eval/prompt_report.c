@@ -30,18 +30,15 @@ static void sum_line(struct buf *b, str name, const struct given_sum *s)
 
 static void write_curve(struct buf *b, const struct prompt_report *r)
 {
-    char name[32];
+    struct arena *a = b->arena;
     buf_printf(b, "\nby threshold\n");
-    for (size_t i = 0; i < r->n_levels; i++) {
-        snprintf(name, sizeof name, "%.3f", r->levels[i]);
-        sum_line(b, str_of(name), &r->curve[i]);
-    }
-    if (!(r->threshold_kept > 0)) {
+    for (size_t i = 0; i < r->n_levels; i++)
+        sum_line(b, str_printf(a, "%.3f", r->levels[i]), &r->curve[i]);
+    if (r->threshold_kept > 0)
+        sum_line(b, str_printf(a, "%.4f (keeps %.0f %%)", r->threshold_kept, KEPT_AT_LEAST),
+                 &r->at_kept);
+    else
         buf_printf(b, "no threshold keeps %.0f %%\n", KEPT_AT_LEAST);
-        return;
-    }
-    snprintf(name, sizeof name, "%.4f (keeps %.0f %%)", r->threshold_kept, KEPT_AT_LEAST);
-    sum_line(b, str_of(name), &r->at_kept);
 }
 
 static void write_text(struct buf *b, const struct prompt_report *r)
@@ -108,9 +105,7 @@ static void write_json(struct buf *b, const struct prompt_report *r)
     json_member_num(w, "threshold", r->threshold);
     json_member_open(w, "kinds", '{');
     for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++) {
-        char name[64];
-        snprintf(name, sizeof name, S_FMT, S_ARG(kind->name));
-        json_member_open(w, name, '{');
+        json_member_open(w, str_c(b->arena, kind->name), '{');
         put_sum(w, &r->sums[kind->place]);
         json_close(w, '}');
     }

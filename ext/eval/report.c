@@ -31,8 +31,8 @@ static void silence_line(struct buf *b, const struct eval_report *r, const struc
                eval_percent((double)l->own_silent, r->overall.n),
                eval_percent((double)l->own_missed, r->overall.n));
     if (r->other_asked)
-        buf_printf(b, "  %8.1f %8.1f", eval_percent((double)l->other_spoken, r->other_asked),
-                   eval_percent((double)l->other_renamed, r->other_asked));
+        buf_printf(b, "  %8.1f %8.1f", eval_percent((double)l->other[0], r->other_asked),
+                   eval_percent((double)l->other[1], r->other_asked));
     buf_byte(b, '\n');
 }
 
@@ -102,9 +102,9 @@ static void write_level(struct json_out *w, const struct eval_report *r,
     json_member_num(w, "own_silent", eval_percent((double)l->own_silent, r->overall.n));
     json_member_num(w, "own_missed", eval_percent((double)l->own_missed, r->overall.n));
     if (r->other_asked) {
-        json_member_num(w, "other_spoke", eval_percent((double)l->other_spoken, r->other_asked));
+        json_member_num(w, "other_spoke", eval_percent((double)l->other[0], r->other_asked));
         json_member_num(w, "other_renamed_spoke",
-                        eval_percent((double)l->other_renamed, r->other_asked));
+                        eval_percent((double)l->other[1], r->other_asked));
     }
     json_close(w, '}');
 }
@@ -122,11 +122,8 @@ static void write_json(struct buf *b, const struct eval_report *r)
     json_member_num(w, "embed_seconds", r->embed_seconds);
     json_member_str(w, "level", r->in->by_session ? S("session") : S("turn"));
     json_member_bool(w, "one_pool", r->in->one_pool);
-    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++) {
-        char name[64];
-        snprintf(name, sizeof name, S_FMT, S_ARG(kind->name));
-        write_tally(w, r->in, name, &r->tallies[kind->place]);
-    }
+    for (const struct eval_kind *kind = r->kinds.v; kind < r->kinds.v + r->kinds.n; kind++)
+        write_tally(w, r->in, str_c(b->arena, kind->name), &r->tallies[kind->place]);
     write_tally(w, r->in, "overall", &r->overall);
     json_member_open(w, "silence", '[');
     for (size_t i = 0; i < EVAL_LEVELS; i++)

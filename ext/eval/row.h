@@ -12,18 +12,15 @@ extern const struct command eval_launch_commands[];
     {                                                                                              \
         "eval",                                                                                    \
             "eval locomo|beam|longmemeval|jsonl FILE | eval prompt FILE | eval compare FILE FILE " \
-            "| eval "                                                                              \
-            "junk FILE...",                                                                        \
+            "| eval junk FILE...",                                                                 \
             "Measure recall with conversations and questions, measure what enters prompts, "       \
-            "compare two "                                                                         \
-            "measurements question by question, or audit extracted facts "                         \
+            "compare two measurements question by question, or audit extracted facts "             \
             "(docs/reference/eval.md)",                                                            \
             "eval locomo locomo10.json --k 5,10",                                                  \
             " json level k pool sessions dump follow_ups per_question texts curve format sample "  \
             "judgements ",                                                                         \
             2, 100, check, run, false, .own_help = {                                               \
                 {"format", "With eval prompt and eval junk: locomo, beam, longmemeval or jsonl. "  \
-                           "Without --format, "                                                    \
-                           "rememberd looks at the file"}                                          \
+                           "Without --format, rememberd looks at the file"}                        \
             }                                                                                      \
     }

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "ext/eval/eval.h"
 
-/* Only in an empty database, since a measure fills it. */
 enum status eval_begin(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                        struct mapped *file, struct exams *out)
 {

@@ -247,17 +247,15 @@ static enum status run_verb(struct ctx *ctx, const struct options *o)
     const struct model_card *card = model_card(o->words.v[2]);
     if (!card)
         return check_reranker(ctx, o, folder);
-    if (!str_is(o->words.v[1], "check"))
+    bool is_pull = str_is(o->words.v[1], "pull"), is_check = str_is(o->words.v[1], "check");
+    if (!is_check)
         TRY(lock_models(ctx, folder));
-    if (str_is(o->words.v[1], "pull"))
-        TRY(pull_model(ctx, o, folder, card));
-    else if (str_is(o->words.v[1], "check"))
-        TRY(model_check(ctx, folder, card));
-    else
-        TRY(model_remove(ctx, folder, card));
+    TRY(is_pull    ? pull_model(ctx, o, folder, card)
+        : is_check ? model_check(ctx, folder, card)
+                   : model_remove(ctx, folder, card));
     printf(o->json ? "{\"model\":\"%s\",\"%s\":true}\n" : "%s: %s\n", card->name,
            o->json ? verb->name : verb->past);
-    if (str_is(o->words.v[1], "pull") && !o->json)
+    if (is_pull && !o->json)
         say_how_to_use(ctx, o, card);
     return OK;
 }

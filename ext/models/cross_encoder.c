@@ -137,7 +137,6 @@ static double score_of(const struct cross_encoder *c, const float *state)
     return score;
 }
 
-/* Each call uses one core. */
 static enum status score_texts(struct ctx *ctx, const void *model, str question, const str *texts,
                                size_t n, double *scores, size_t *done)
 {

@@ -201,7 +201,6 @@ static void remove_leftovers(struct ctx *ctx, str folder, const struct model_car
     closedir(d);
 }
 
-/* An older model is renamed first; the next installation removes it if this one is interrupted. */
 static enum status put_in_place(struct ctx *ctx, str folder, const struct model_card *card,
                                 const char *ready)
 {
@@ -219,8 +218,6 @@ static enum status put_in_place(struct ctx *ctx, str folder, const struct model_
     return OK;
 }
 
-/* All files go into a hidden folder first, which is renamed at the end: a model is there with all
- * files or not at all. */
 static enum status install_files(struct ctx *ctx, str folder, const struct source *s)
 {
     const struct model_card *card = s->card;
@@ -269,7 +266,6 @@ enum status model_pull(struct ctx *ctx, str folder, const struct model_card *car
     return install_files(ctx, folder, &(struct source){card, from, true, progress});
 }
 
-/* Reads every byte, for people who ask. NOT_FOUND: a file is missing; STORAGE: a file differs. */
 enum status model_check(struct ctx *ctx, str folder, const struct model_card *card)
 {
     str at = str_of(path_of(ctx, folder, card->name));

@@ -15,6 +15,6 @@ MUST_USE enum status model_install(struct ctx *ctx, str folder, const struct mod
 /* From base/REPO/resolve/REVISION/FILE. */
 MUST_USE enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card,
                                 str base, struct model_progress *progress);
-/* Checks every size and checksum. NOT_FOUND: not installed. */
+/* Checks every size and checksum. NOT_FOUND: not installed. STORAGE: a file differs. */
 MUST_USE enum status model_check(struct ctx *ctx, str folder, const struct model_card *card);
 MUST_USE enum status model_remove(struct ctx *ctx, str folder, const struct model_card *card);

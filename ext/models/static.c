@@ -97,7 +97,6 @@ static void embed_text(const struct static_table *t, str text, float *out)
         memset(out, 0, t->dimensions * sizeof *out);
 }
 
-/* A lookup cannot fail. */
 static enum status embed_by_table(UNUSED struct ctx *ctx, const void *model, const str *texts,
                                   size_t n, float *out)
 {

@@ -36,7 +36,6 @@ static size_t transformer_dimensions(const void *model)
     return ((const struct bert *)model)->hidden;
 }
 
-/* One vector for each text of the batch. */
 static enum status run_batch(struct ctx *ctx, const struct bert *b, struct bert_batch *w,
                              float *out)
 {

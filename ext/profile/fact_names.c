@@ -51,7 +51,6 @@ static bool is_camel(str name)
     return name.n > 0;
 }
 
-/* At most so many characters. */
 static str first_characters(str s, size_t most)
 {
     size_t at = 0;
@@ -273,7 +272,6 @@ str profile_day(struct arena *a, str text)
 
 /* --- facts --- */
 
-/* NULL when no fact has the name yet. */
 static struct read_fact *fact_named(const struct reading *r, str name)
 {
     for (size_t i = 0; i < r->n; i++)

@@ -30,7 +30,6 @@ static const char instructions[] =
 
 /* --- the model --- */
 
-/* Each part cut to TOLD_MAX bytes. */
 static void write_part(struct json_out *w, const char *name, str text)
 {
     if (text.n)

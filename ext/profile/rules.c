@@ -55,7 +55,6 @@ void read_data(struct reading *r, const struct json *data)
 
 /* --- pairs --- */
 
-/* A name may hold hyphens, dots and underscores. */
 static bool is_word_char(char c)
 {
     return in_word(c) || char_is_one_of(c, "_-.");

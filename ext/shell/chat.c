@@ -174,9 +174,7 @@ static void begin_session(struct ctx *ctx, struct chat *c)
     c->session = id_random(&ctx->arena);
     c->turns = 0;
     buf_clear(&c->messages);
-    for (size_t i = 0; i < c->server.n_headers; i++)
-        if (str_is(c->server.headers[i].name, "X-Session-Id"))
-            c->server.headers[i].value = c->session;
+    c->server.headers[c->server.n_headers - 1] = (struct header){S("X-Session-Id"), c->session};
 }
 
 static enum status choose_model(struct ctx *ctx, struct chat *c, str name)
@@ -247,7 +245,7 @@ enum status command_chat(struct ctx *ctx, const struct options *o)
     struct chat c = {.messages = buf_make(&ctx->arena, TALK_MAX),
                      .is_at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     TRY(shell_server_find(ctx, o, &c.server));
-    c.server.headers[c.server.n_headers++] = (struct header){S("X-Session-Id"), S("")};
+    c.server.n_headers++; /* begin_session fills it */
     begin_session(ctx, &c);
     TRY(choose_model(ctx, &c, o->model));
     if (o->words.n > 1)

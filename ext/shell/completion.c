@@ -14,13 +14,9 @@ static void add_quoted(struct buf *b, str text, char also)
 {
     buf_byte(b, '\'');
     for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '\'') {
-            buf_add(b, S("'\\''"));
-            continue;
-        }
         if (also && text.p[i] == also)
             buf_byte(b, '\\');
-        buf_byte(b, text.p[i]);
+        buf_add(b, text.p[i] == '\'' ? S("'\\''") : str_sub(text, i, i + 1));
     }
     buf_byte(b, '\'');
 }
@@ -86,14 +82,6 @@ static void write_bash(struct buf *b, const struct command *all)
                  "complete -o default -F _rememberd rememberd\n"));
 }
 
-static void add_zsh_name(struct buf *b, const struct command *c)
-{
-    str help = first_sentence(str_of(c->help));
-    buf_add(b, S("    "));
-    add_quoted(b, str_printf(b->arena, "%s:" S_FMT, c->name, S_ARG(help)), '\0');
-    buf_byte(b, '\n');
-}
-
 static void add_zsh_command(struct buf *b, const struct command *c)
 {
     buf_printf(b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
@@ -114,8 +102,12 @@ static void write_zsh(struct buf *b, const struct command *all)
                  "_rememberd() {\n"
                  "  local -a commands flags after\n"
                  "  commands=(\n"));
-    for (const struct command *c = all; c->name; c++)
-        add_zsh_name(b, c);
+    for (const struct command *c = all; c->name; c++) {
+        str help = first_sentence(str_of(c->help));
+        buf_add(b, S("    "));
+        add_quoted(b, str_printf(b->arena, "%s:" S_FMT, c->name, S_ARG(help)), '\0');
+        buf_byte(b, '\n');
+    }
     buf_add(b, S("  )\n"
                  "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
                  "  case ${words[CURRENT-1]} in\n"));
@@ -178,25 +170,21 @@ static void write_fish(struct buf *b, const struct command *all)
 
 /* --- the command --- */
 
-static const struct {
-    const char *shell;
-    void (*write)(struct buf *b, const struct command *all);
-} shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+static void (*const writers[])(struct buf *b, const struct command *all) = {write_bash, write_zsh,
+                                                                            write_fish};
 
 enum status command_completion_check(struct ctx *ctx, const struct options *o)
 {
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (str_is(o->words.v[1], shells[i].shell))
-            return OK;
-    return fail(ctx, BAD_INPUT, "must be one of: bash, zsh, fish");
+    return name_index(shells, o->words.v[1], -1) >= 0
+               ? OK
+               : fail(ctx, BAD_INPUT, "must be one of: bash, zsh, fish");
 }
 
 enum status command_completion(struct ctx *ctx, const struct options *o)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
-        if (str_is(o->words.v[1], shells[i].shell))
-            shells[i].write(&b, all_commands(&ctx->arena, o));
+    writers[name_index(shells, o->words.v[1], 0)](&b, all_commands(&ctx->arena, o));
     fwrite(b.p, 1, b.n, stdout);
     return OK;
 }

@@ -154,7 +154,6 @@ static void print_row(const struct options *o, struct arena *a, const struct ver
     print_line(str_trim(buf_str(&b)));
 }
 
-/* CONFLICT when a test fails. */
 static enum status command_verify(struct ctx *ctx, const struct options *o)
 {
     struct target t = {.url = str_trim_end(o->words.v[1], "/"),

@@ -52,7 +52,7 @@ static enum status check_health(struct ctx *ctx, const struct request *in,
     return OK;
 }
 
-/* The reply repeats the id of the request. */
+/* As the request came, so goes the answer. */
 static str type_of(const struct request *in)
 {
     str value = request_header(in, "Content-Type"), name = str_trim(str_cut(&value, ';'));
@@ -61,8 +61,6 @@ static str type_of(const struct request *in)
 
 /* --- answering --- */
 
-/* The session belongs to the token's user in the app that is named, like one of POST
- * /v1/session. */
 static HANDLER(create_session)
 {
     const struct create_in *c = in->in;

@@ -170,21 +170,19 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
 {
     struct arena *a = &ctx->arena;
     struct relay *r = NEW(a, struct relay);
-    struct header *headers = NEW_N(a, struct header, 3);
+    const struct header headers[] = {
+        {S("Content-Type"), S("application/json")},
+        {S("Accept"), scene->wish.is_stream ? S("text/event-stream") : S("application/json")},
+        {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(key))},
+    };
     *r = (struct relay){
         .secret = key,
         .url = upstream_url(a, scene->to.up, S("/v1/chat/completions"), S("")),
         .method = S("POST"),
-        .headers = headers,
+        .headers = DUP_N(a, headers, 3, 3),
+        .n_headers = key.n ? 3 : 2,
         .body = body,
     };
-    headers[r->n_headers++] = (struct header){S("Content-Type"), S("application/json")};
-    headers[r->n_headers++] =
-        (struct header){S("Accept"),
-                        scene->wish.is_stream ? S("text/event-stream") : S("application/json")};
-    if (key.n)
-        headers[r->n_headers++] =
-            (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(key))};
     return r;
 }
 

@@ -151,7 +151,6 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
     return json_list(ctx, context_memory_fields, v, n, sizeof *v, out);
 }
 
-/* Those that are left after fit_messages, oldest first. */
 static enum status list_messages(struct ctx *ctx, const struct window *w, const struct json **out)
 {
     struct context_message *v = NEW_N(&ctx->arena, struct context_message, w->n + 1);

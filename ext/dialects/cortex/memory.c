@@ -29,7 +29,6 @@ static double score_rounded(double value)
 
 /* --- search --- */
 
-/* switch_ai_api_key is accepted so that Cortex's clients work, and not used. */
 SHAPE(search_in,
       (STR, query, .required = true, .min = 1, .max = QUERY_MAX, .help = "a question or words"),
       (AS_STR, app, "app_id", .help = app_help),
@@ -44,7 +43,6 @@ SHAPE(search_in,
 static FIELDS_OF(similar, hit_out, (AS_STR, memory.id, "id"), (AS_STR, memory.content, "content"),
                  (NUM, similarity), (AS_TIME, memory.created, "created_at", .required = true));
 
-/* The list is written twice, under both names that clients read. */
 struct search_out {
     const struct json *results;
     int64_t total, limit, offset;
@@ -56,8 +54,6 @@ static FIELDS(search_out,
               (AS_JSON, results, "memories", .inside = hit_out_fields,
                .help = "the results again, under the name that Traylinx's command line reads"));
 
-/* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
- * this page, up to 1000. */
 static HANDLER(search_memories)
 {
     const struct search_in *s = in->in;
@@ -104,7 +100,6 @@ static void show_memory(struct ctx *ctx, struct app *app, struct memory *m, int6
         m->tags = (struct strs){DUP_N(&ctx->arena, &m->category, 1, 1), 1};
 }
 
-/* Without app_id over all apps in reach, newest first. Messages are not listed. */
 static HANDLER(list_memories)
 {
     const struct list_in *l = in->in;
@@ -236,8 +231,6 @@ SHAPE(group_out, (AS_STR, id, "canonical_id", .help = "id of the oldest memory")
 
 SHAPE(groups_out, (JSON, groups, .inside = group_out_fields), (AS_INT, total, "total_duplicates"));
 
-/* The oldest memory is the canonical one, the others are shown with their similarity to it. Looks
- * only; what would be closed is what remove_duplicates closes. */
 static HANDLER(list_duplicates)
 {
     const struct app_in *a = in->in;
@@ -260,13 +253,13 @@ static HANDLER(list_duplicates)
     return reply_fields(out, groups_out_fields, &shape);
 }
 
-/* Cortex names the app in the query, also of a POST. A wrong name must not change another app. */
+/* Cortex names the app in the query, also of a POST. An empty name must not change another app. */
 static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
 {
     str query = request_query(ctx, in, "app_id");
     *out = named.n ? named : query;
-    if (in->query.n && !query.n && !request_query(ctx, in, "dry_run").n)
-        return fail_field(ctx, "app_id", "is the only query parameter and must not be empty");
+    if (!query.n && str_find(in->query, S("app_id")) < in->query.n)
+        return fail_field(ctx, "app_id", "must not be empty in the query");
     return OK;
 }
 
@@ -274,8 +267,6 @@ SHAPE(merged_out, (BOOL, success),
       (AS_INT, closed, "deleted_count", .help = "archived duplicates; they remain as history"),
       (AS_INT, groups, "groups_merged"));
 
-/* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
- * erased. */
 static HANDLER(remove_duplicates)
 {
     const struct app_in *a = in->in;
@@ -293,8 +284,6 @@ static HANDLER(remove_duplicates)
 SHAPE(tidy_in, (AS_STR, app, "app_id", .help = apps_help),
       (BOOL, dry_run, .help = "report what would change without changing it"));
 
-/* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
- * closed, deleted are gone. */
 SHAPE(tidied_out, (BOOL, success), (INT, merged, .help = "duplicate episodes merged"),
       (INT, decayed, .help = "unused facts that were archived; they remain as history"),
       (INT, deleted, .help = "episodes deleted after their retention"),

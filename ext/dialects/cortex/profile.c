@@ -91,8 +91,6 @@ static bool is_given(const struct request *in, const char *name)
     return v && v->type != JSON_NULL;
 }
 
-/* At least one source is needed, and several may come together. store=false only shows what would
- * be kept. */
 static HANDLER(extract_facts)
 {
     const struct extract_in *from = in->in;

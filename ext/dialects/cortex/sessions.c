@@ -37,7 +37,6 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
     return reply_fields(out, session_out_fields, &shape);
 }
 
-/* Two routes, one handler: see the overview. */
 static HANDLER(get_session)
 {
     struct pool_ref pool;
@@ -46,12 +45,10 @@ static HANDLER(get_session)
     return reply_session(ctx, in, &s, out);
 }
 
-/* metadata is the client's own object; nothing here reads it. */
 SHAPE(make_in, (STR, app_id, .help = "default: default"), (JSON, metadata, .help = "an object"));
 
 SHAPE(make_out, (STR, session_id), (TIME, created_at, .required = true));
 
-/* 201 with the id that all later requests name. */
 static HANDLER(make_session)
 {
     const struct make_in *a = in->in;
@@ -63,7 +60,6 @@ static HANDLER(make_session)
     return reply_fields(out, make_out_fields, &(struct make_out){s.id, s.created});
 }
 
-/* Both members are optional, and a body without them changes nothing and answers the session. */
 SHAPE(change_in, (STR, title, .help = "at most 200 characters"),
       (JSON, metadata, .help = "merged member by member; null removes one"));
 
@@ -86,19 +82,22 @@ static HANDLER(change_session)
     return reply_session(ctx, in, &s, out);
 }
 
-/* Memories learnt from the session are kept. */
+SHAPE(forget_in, (STR, app_id, .help = "the app that it is of; default: any"));
+
+/* Memories learnt from the session are kept. A body may name the app, too. */
 static HANDLER(forget_session)
 {
+    const struct forget_in *a = in->in;
+    struct request as = *in;
     struct pool_ref pool;
     struct session s;
     int64_t erased;
-    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    TRY(auth_name_space(ctx, app, &as.who, a->app_id, "app_id"));
+    TRY(session_of(ctx, app, &as, in->params[0], &pool, &s));
     struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
     out->code = 204;
     return cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "session");
 }
-
-SHAPE(forget_in, (STR, app_id, .help = "the app that it is of; default: any"));
 
 /* --- what was said in it --- */
 
@@ -160,9 +159,7 @@ static FIELDS(row_out, (AS_STR, of.id, "id"), (AS_STR, of.title, "title", .empty
 SHAPE(list_out,
       (JSON, sessions, .inside = row_out_fields,
        .help = "most recently used first; with query the likeliest first"),
-      (INT, total), (INT, limit), (INT, offset),
-      (STR, next, .empty = EMPTY_NULL,
-       .help = "cursor of the next page; null: this is the last one"));
+      (INT, total), (INT, limit), (INT, offset), LIST_NEXT);
 
 /* One app, every space in reach (space=*), or what the caller has at once (auth_spaces). */
 static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,

@@ -44,7 +44,6 @@ SHAPE(chunk, (STR, chunk), (STR, id));
 SHAPE(done_event, (STR, status), (OBJECT, usage, struct chat_usage, .inside = chat_usage_fields),
       (NUM, cost_usd), (STR, model));
 
-/* NULL for a chat without one: the member is left out of the answer then. */
 const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)
 {
     const struct chat_envelope shape = {.message_id = id_random(&ctx->arena),
@@ -215,11 +214,9 @@ static enum status read_whole(struct ctx *ctx, struct chat_answer *a, str *out)
 static enum status read_answer(struct ctx *ctx, struct chat_answer *a, const struct relay *r,
                                str *out)
 {
-    char what[40];
-    if (!is_success(r)) {
-        snprintf(what, sizeof what, "answers %d", r->code);
-        return fail_with_text(ctx, a, what, a->held.full ? S("") : buf_str(&a->held));
-    }
+    if (!is_success(r))
+        return fail_with_text(ctx, a, str_printf(&ctx->arena, "answers %d", r->code).p,
+                              a->held.full ? S("") : buf_str(&a->held));
     if (!a->is_stream) {
         TRY(read_whole(ctx, a, out));
     } else if (a->fault.n) {
@@ -244,7 +241,6 @@ static bool asks_otherwise(struct ctx *ctx, struct chat_answer *a, struct relay 
     return true;
 }
 
-/* The server's count, else our estimate. */
 static void complete_usage(struct chat_usage *usage, const struct chat_answer_in *in, str text)
 {
     if (!usage->tokens_in)

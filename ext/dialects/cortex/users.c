@@ -163,13 +163,11 @@ SHAPE(tokens_out, (JSON, tokens, .inside = token_row_fields, .help = "newest fir
 static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
                                 struct token **out, size_t *n)
 {
-    struct token *v;
-    size_t have, kept = 0;
-    TRY(auth_tokens_seen(ctx, app, who, &v, &have));
-    for (size_t i = 0; i < have; i++)
-        if (token_is_valid(&v[i], clock_ms()))
-            v[kept++] = v[i];
-    *out = v;
+    size_t kept = 0;
+    TRY(auth_tokens_seen(ctx, app, who, out, n));
+    for (size_t i = 0; i < *n; i++)
+        if (token_is_valid(&(*out)[i], clock_ms()))
+            (*out)[kept++] = (*out)[i];
     *n = kept;
     return OK;
 }

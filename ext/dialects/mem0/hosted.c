@@ -66,7 +66,6 @@ static HANDLER(list_v3)
     return reply_fields(out, memory_page_fields, &shape);
 }
 
-/* A list as such, of the page that is asked for. */
 static HANDLER(list_v2)
 {
     struct mem0_page shape = {0};

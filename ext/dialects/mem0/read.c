@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "surface/common/json_form.h"
 #include "surface/common/memory_json.h"
 
 /*
@@ -57,26 +58,11 @@ struct condition {
 
 static void write_condition(struct json_out *w, const struct condition *c)
 {
+    struct arena *a = w->b->arena;
     if (!c->value || c->value->type == JSON_NULL)
         return;
-    json_open(w, '{');
-    if (c->op)
-        json_member_open(w, c->field, '{');
-    json_member_raw(w, c->op ? c->op : c->field, c->value->source);
-    if (c->op)
-        json_close(w, '}');
-    json_close(w, '}');
-}
-
-static void write_ids(struct json_out *w, const struct mem0_ids *of)
-{
-    for (size_t i = 0; i < ENTITY_COUNT; i++) {
-        if (!of->of[i].n)
-            continue;
-        json_open(w, '{');
-        json_member_str(w, mem0_ids_fields[i].name, of->of[i]);
-        json_close(w, '}');
-    }
+    str value = c->op ? JSON_FORM(a, "{'%':%}", str_of(c->op), c->value->source) : c->value->source;
+    json_raw(w, JSON_FORM(a, "{'%':%}", str_of(c->field), value));
 }
 
 /* {"AND": [filters, {"user_id": …}, …]} */
@@ -100,7 +86,10 @@ static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
     json_member_open(&w, "AND", '[');
     if (filters && filters->type != JSON_NULL)
         json_raw(&w, filters->source);
-    write_ids(&w, &asked->ids);
+    for (size_t i = 0; i < ENTITY_COUNT; i++)
+        if (asked->ids.of[i].n)
+            json_raw(&w, JSON_FORM(&ctx->arena, "{'%':%}", str_of(mem0_ids_fields[i].name),
+                                   quote_json(&ctx->arena, asked->ids.of[i])));
     for (size_t i = 0; i < CONDITIONS; i++)
         write_condition(&w, &conditions[i]);
     json_close(&w, ']');

@@ -8,7 +8,6 @@
 
 static const double threshold_default = 0.1;
 
-/* What a list of results is of: memories that are there, or what was added. */
 SHAPE(results, (JSON, results, .inside = mem0_memory_fields));
 static FIELDS_OF(results, added_list, (JSON, results, .inside = mem0_added_fields));
 

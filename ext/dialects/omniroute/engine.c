@@ -74,11 +74,10 @@ SHAPE(
 /* One for all lines, as each was ranked by all that took part. */
 static const char *tier_of(const struct recall_steps *steps)
 {
-    if (str_is(steps->store, "qdrant"))
-        return "qdrant";
-    if (str_is(steps->store, "none"))
-        return "fts5";
-    return steps->strategy == STRATEGY_SEMANTIC ? "vector" : "hybrid-rrf";
+    return str_is(steps->store, "qdrant")         ? "qdrant"
+           : str_is(steps->store, "none")         ? "fts5"
+           : steps->strategy == STRATEGY_SEMANTIC ? "vector"
+                                                  : "hybrid-rrf";
 }
 
 /* NaN is written as null. */
@@ -135,7 +134,6 @@ static const struct json *gate_of(struct ctx *ctx, const struct app *app,
     return json_object_of(ctx, gate_out_fields, &gate);
 }
 
-/* What a chat would be given. */
 static HANDLER(preview_retrieval)
 {
     const struct preview_in *p = in->in;
@@ -177,7 +175,6 @@ SHAPE(embedding_tier,
       (STR, reason, .help = "why it is unavailable, or empty"),
       (AS_OBJECT, cache, struct embedding_cache, "cacheStats", .inside = embedding_cache_fields));
 
-/* The built-in store is reported under OmniRoute's name. */
 SHAPE(vector_tier, (STR, backend, .help = "sqlite-vec (the built-in store), qdrant or none"),
       (BOOL, available), (AS_INT, rows, "rowCount"),
       (AS_INT, waiting, "needsReindex", .help = "memories waiting for a vector"),
@@ -199,7 +196,6 @@ SHAPE(status_out, (OBJECT, keyword, struct keyword_tier, .inside = keyword_tier_
       (OBJECT, qdrant, struct qdrant_tier, .inside = qdrant_tier_fields),
       (OBJECT, rerank, struct rerank_tier, .inside = rerank_tier_fields));
 
-/* healthy has three values, so it is JSON: null when Qdrant was not asked. */
 static struct qdrant_tier qdrant_tier(struct ctx *ctx, const struct engine_status *s)
 {
     str healthy = s->qdrant.healthy ? S("true") : S("false");

@@ -19,7 +19,6 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 
 /* --- search --- */
 
-/* apiKeyId names a space by the id of a key; without it the space of the request. */
 SHAPE(search_in, (AS_STR, api_key, "apiKeyId", .max = SPACE_NAME_MAX, .help = key_help),
       (STR, query, .max = CONTENT_MAX, .help = "words to search; default: the newest memories"),
       (STR, type, .one_of = type_names, .help = "only this type"),

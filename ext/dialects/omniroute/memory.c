@@ -47,7 +47,6 @@ SHAPE(list_stats, (INT, total, .help = "how many match, on all pages"),
       (AS_NUM, hit_rate, "hitRate", .help = "hit rate of the embedding cache, 0 to 1"),
       (AS_OBJECT, cache, struct cache_stats, "cacheStats", .inside = cache_stats_fields));
 
-/* data and items are the same list; items is left out for all but one client. */
 SHAPE(list_out, (JSON, data, .inside = memory_shown_fields, .help = "newest first"),
       (INT, total, .help = "how many match"), (INT, page), (INT, limit),
       (AS_INT, pages, "totalPages"),
@@ -92,7 +91,6 @@ static size_t fitting_count(const struct memory *v, size_t n, int64_t budget)
     return n;
 }
 
-/* Two questions to the store: the page, and totals over all that match. */
 static enum status find_page(struct ctx *ctx, struct app *app, const struct memory_filter *f,
                              int64_t budget, struct list_out *out)
 {
@@ -185,7 +183,6 @@ static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out
     return OK;
 }
 
-/* 200 whether it is new or changed in place. */
 static HANDLER(create_memory)
 {
     const struct create_in *c = in->in;

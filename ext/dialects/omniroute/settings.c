@@ -84,11 +84,8 @@ static const struct field qdrant_out_fields[] = {
 static str mask_key(struct ctx *ctx, str key)
 {
     enum { SHOWN = 4, LONG_ENOUGH = 12 };
-    if (!key.n)
-        return S("");
-    if (key.n < LONG_ENOUGH)
-        return S("***");
-    return str_printf(&ctx->arena, "***" S_FMT, S_ARG(str_sub(key, key.n - SHOWN, key.n)));
+    str end = key.n < LONG_ENOUGH ? S("") : str_sub(key, key.n - SHOWN, key.n);
+    return key.n ? str_printf(&ctx->arena, "***" S_FMT, S_ARG(end)) : S("");
 }
 
 static HANDLER(show_qdrant_settings)
@@ -115,7 +112,6 @@ static str reason_of(struct ctx *ctx, enum status s)
 SHAPE(health_out, (BOOL, ok), (AS_NUM, latency_ms, "latencyMs"),
       (STR, error, .empty = EMPTY_OUT, .help = "the error"));
 
-/* Asks Qdrant itself, now. */
 static HANDLER(qdrant_health_now)
 {
     int64_t took_us = 0;

@@ -40,8 +40,6 @@ static HANDLER(show_config)
     return reply_fields(out, config_fields, engine_runtime(app->engine));
 }
 
-/* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
- * taken. */
 static HANDLER(change_config)
 {
     TRY(change_settings(ctx, app, config_fields, in->json));
@@ -100,7 +98,6 @@ SHAPE(
              "average_duration_ms of the core model in 24 hours, hour_tokens of hour_budget (0: no "
              "limit), database_bytes; null for others"));
 
-/* Sums over the agents. */
 static enum status gather_agents(struct ctx *ctx, struct app *app, const struct pool_sum *v,
                                  size_t n, struct status_out *out)
 {
@@ -125,7 +122,6 @@ static enum status gather_agents(struct ctx *ctx, struct app *app, const struct 
     return OK;
 }
 
-/* Of the whole server, in the last 24 hours; therefore for admins only. */
 static enum status add_processing(struct ctx *ctx, struct app *app, const struct distil_status *s,
                                   struct status_out *out)
 {
@@ -214,8 +210,6 @@ SHAPE(sync_out, (STR, status, .help = "ok"),
        .help = "whether they are distilled in the background; false: they wait"),
       (STR, reason, .empty = EMPTY_NULL, .help = "why they wait"));
 
-/* Returns at once: the background distils. sessions says how many are due, not how many are
- * done. */
 static HANDLER(sync_now)
 {
     const struct agent_in *a = in->in;
@@ -248,7 +242,6 @@ SHAPE(consolidate_out, (BOOL, dry_run),
       (OBJECT, report, struct consolidate_report, .inside = tidied_out_fields),
       (JSON, changes, .inside = line_fields, .help = "the first 200"));
 
-/* Runs within the request, on its worker, and answers when it is done. */
 static HANDLER(consolidate_now)
 {
     const struct consolidate_in *c = in->in;
@@ -280,7 +273,6 @@ static FIELDS_OF(work, work_out, (AS_STR, pool.space, "agent_id"), (AS_STR, kind
 
 SHAPE(log_out, (JSON, log, .inside = work_out_fields, .help = "newest first, of the last 30 days"));
 
-/* Without an agent, an admin sees all agents of the user. */
 static HANDLER(work_log)
 {
     const struct log_in *l = in->in;

@@ -82,15 +82,13 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
                       struct pool_sum **out, size_t *n)
 {
     struct token *tokens = NULL;
-    struct pool_sum *v;
-    size_t have, n_tokens = 0, kept = 0;
+    size_t n_tokens = 0, kept = 0;
     if (!in->who.is_admin)
         TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
-    TRY(engine_agents(ctx, app->engine, in->who.pool.user, &v, &have));
-    for (size_t i = 0; i < have; i++)
-        if (auth_reaches(&in->who, tokens, n_tokens, v[i].pool.pool.space))
-            v[kept++] = v[i];
-    *out = v;
+    TRY(engine_agents(ctx, app->engine, in->who.pool.user, out, n));
+    for (size_t i = 0; i < *n; i++)
+        if (auth_reaches(&in->who, tokens, n_tokens, (*out)[i].pool.pool.space))
+            (*out)[kept++] = (*out)[i];
     *n = kept;
     return OK;
 }
@@ -117,7 +115,6 @@ static struct agent_out agent_shape(const struct pool_sum *a)
                               .updated = a->updated ? a->updated : a->pool.created};
 }
 
-/* By name. The count is of facts in force, as Osaurus shows it. */
 static HANDLER(list_agents)
 {
     struct pool_sum *v;
@@ -131,7 +128,6 @@ static HANDLER(list_agents)
     return reply_fields(out, agents_out_fields, &shape);
 }
 
-/* An agent that the caller may not use is not found. */
 static HANDLER(show_agent)
 {
     struct pool_ref pool = {in->who.pool.user, in->params[0]};

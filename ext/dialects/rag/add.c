@@ -21,7 +21,6 @@ FIELDS(
     (STR, source, .max = SOURCE_MAX, .help = "source of the memory"),
     (JSON, metadata, .help = "an object; its member entities is also shown separately"));
 
-/* status tells added from merged; the code does, too (201 and 200). */
 struct create_out {
     str memory_id, status;
     struct rag_shown memory;

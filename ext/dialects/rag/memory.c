@@ -5,6 +5,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
+#include "surface/common/json_form.h"
 #include "surface/common/memory_json.h"
 
 /*
@@ -57,14 +58,9 @@ static const struct json *invalid_list(struct ctx *ctx, const struct request *in
     bool has_body =
         str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
     str field = str_of(ctx->field);
-    struct buf b = buf_make(&ctx->arena, 1024);
-    struct json_out w = json_to(&b);
-    json_open(&w, '[');
-    json_str(&w, has_body ? S("body") : S("query"));
-    if (field.n)
-        json_str(&w, field);
-    json_close(&w, ']');
-    const struct json *loc = json_of(ctx, buf_str(&b));
+    const struct json *loc =
+        json_of(ctx, JSON_FORM(&ctx->arena, field.n ? "['%',%]" : "['%']",
+                               has_body ? S("body") : S("query"), quote_json(&ctx->arena, field)));
     struct invalid one = {loc, str_of(ctx->why), field.n ? S("value_error") : S("json_invalid")};
     if (ctx->is_missing)
         one = (struct invalid){loc, S("Field required"), S("missing")};
@@ -287,7 +283,6 @@ static HANDLER(export_all)
 
 /* --- one memory --- */
 
-/* Reading it counts as access. */
 static HANDLER(get_memory)
 {
     struct memory m;
@@ -302,7 +297,6 @@ static HANDLER(get_memory)
 SHAPE(change_in, (STR, content, .min = 1, .max = RAG_CONTENT_MAX),
       (ENUM_OF, priority, enum priority, .one_of = priority_names, .otherwise = PRIORITY_COUNT));
 
-/* Content, priority or both: a body with neither would change nothing and is refused. */
 static HANDLER(change_memory)
 {
     const struct change_in *c = in->in;
@@ -369,7 +363,6 @@ static double score_rounded(double value)
     return round(value * 1000000) / 1000000;
 }
 
-/* similarity is that of the texts, relevance what the order goes by. */
 static struct hit hit_of(const struct similar *s, int64_t now)
 {
     const struct memory *m = &s->memory;
