@@ -12,17 +12,6 @@ SHAPE(chat, (STR, id), (STR, conversation_id), (STR, title, .max = 4096), (STR, 
 
 ORDER(by_key, typeof(const struct json *), str_cmp(json_name(*x), json_name(*y)))
 
-/* The nodes by name, as a long conversation has thousands. */
-static const struct json **sorted_nodes(struct arena *a, const struct json *mapping)
-{
-    const struct json **v = NEW_N(a, const struct json *, mapping->n + 1);
-    size_t n = 0;
-    for (const struct json *node = mapping->first; node; node = node->next)
-        v[n++] = node;
-    SORT(v, n, by_key);
-    return v;
-}
-
 static const struct json *node_named(const struct json **sorted, size_t n, str name)
 {
     const struct json key = {.texts = &name}, *at = &key;
@@ -30,66 +19,58 @@ static const struct json *node_named(const struct json **sorted, size_t n, str n
     return found ? *found : NULL;
 }
 
-/* The shown branch, first message first. Without current_node the last node ends it. */
+/* The shown branch, first message first. Without current_node the last node ends it. Nodes are
+ * sorted by name, as a long conversation has thousands. */
 static const struct json **shown_branch(struct arena *a, const struct chat *c, size_t *n)
 {
-    size_t all = c->mapping->n;
-    const struct json **sorted = sorted_nodes(a, c->mapping);
-    const struct json **out = NEW_N(a, const struct json *, all + 1), *node = NULL;
+    size_t all = c->mapping->n, from = all, i = 0;
+    const struct json **sorted = NEW_N(a, const struct json *, all + 1), *node = NULL;
+    const struct json **out = NEW_N(a, const struct json *, all + 1);
+    for (const struct json *v = c->mapping->first; v; v = v->next)
+        sorted[i++] = node = v;
+    SORT(sorted, all, by_key);
     if (c->current_node.n)
         node = node_named(sorted, all, c->current_node);
-    for (const struct json *v = c->mapping->first; v && !c->current_node.n; v = v->next)
-        node = v;
-    size_t from = all;
-    for (; node && from > 0; node = node_named(sorted, all, json_string(json_get(node, "parent"))))
+    for (; node && from > 0; node = node_named(sorted, all, text_in(node, "parent")))
         out[--from] = node;
     *n = all - from;
     return out + from;
 }
 
-/* --- one message --- */
-
 /* What the program has noted of the user. */
 static enum status give_notes(struct foreign *f, const struct json *content, int64_t at)
 {
-    static const struct {
-        const char *type, *member, *category;
-    } notes[] = {
-        {"user_editable_context", "user_profile", ""},
-        {"user_editable_context", "user_instructions", "preference"},
-        {"model_editable_context", "model_set_context", ""},
-    };
-    str type = json_string(json_get(content, "content_type"));
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
-        if (!str_is(type, notes[i].type))
-            continue;
-        const struct memory like = {.category = str_of(notes[i].category), .created = at};
-        TRY(foreign_lines(f, json_string(json_get(content, notes[i].member)), &like));
+    const struct memory note = {.created = at};
+    const struct memory wish = {.category = S("preference"), .created = at};
+    str type = text_in(content, "content_type");
+    if (str_is(type, "user_editable_context")) {
+        TRY(foreign_lines(f, text_in(content, "user_profile"), &note));
+        return foreign_lines(f, text_in(content, "user_instructions"), &wish);
     }
-    return OK;
+    bool is_model = str_is(type, "model_editable_context");
+    return is_model ? foreign_lines(f, text_in(content, "model_set_context"), &note) : OK;
 }
 
 /* Spoken or written by one of the two, and shown to the user. */
 static bool is_said(const struct json *message)
 {
     static const char *const types[] = {"text", "multimodal_text", NULL};
-    str role = json_string(json_at(message, "author.role"));
-    str recipient = json_string(json_get(message, "recipient"));
+    str role = text_in(message, "author.role");
+    str recipient = text_in(message, "recipient");
     return (str_is(role, "user") || str_is(role, "assistant")) &&
            (!recipient.n || str_is(recipient, "all")) &&
            !json_is_true(json_at(message, "metadata.is_visually_hidden_from_conversation")) &&
-           str_is_one_of(json_string(json_at(message, "content.content_type")), types);
+           str_is_one_of(text_in(message, "content.content_type"), types);
 }
 
 static enum status read_message(struct foreign *f, const struct json *message, str node,
                                 struct message *out)
 {
-    str id = json_string(json_get(message, "id"));
+    str id = text_in(message, "id");
     const struct json *parts = json_at(message, "content.parts");
-    *out = (struct message){.role = json_string(json_at(message, "author.role")),
-                            .ref = id.n ? id : node,
-                            .text = parts ? foreign_text_of(&f->ctx->arena, parts, NULL, NULL)
-                                          : json_string(json_at(message, "content.text"))};
+    *out = (struct message){.role = text_in(message, "author.role"), .ref = id.n ? id : node};
+    out->text = parts ? foreign_text_of(&f->ctx->arena, parts, NULL, NULL)
+                      : text_in(message, "content.text");
     return foreign_time(f->ctx, json_get(message, "create_time"), "create_time", &out->created);
 }
 

@@ -6,12 +6,12 @@ SHAPE(talk, (STR, uuid, .required = true, .min = 1), (STR, name, .max = 4096), (
 
 static enum status read_said(struct foreign *f, const struct json *v, struct message *out)
 {
-    str sender = json_string(json_get(v, "sender"));
+    str sender = text_in(v, "sender");
     /* "text" repeats the content, with notes on what the page could not show. */
     str text = foreign_text_of(&f->ctx->arena, json_get(v, "content"), "text", NULL);
     *out = (struct message){.role = str_is(sender, "human") ? S("user") : S("assistant"),
-                            .ref = json_string(json_get(v, "uuid")),
-                            .text = text.n ? text : json_string(json_get(v, "text"))};
+                            .ref = text_in(v, "uuid"),
+                            .text = text.n ? text : text_in(v, "text")};
     if (!str_is(sender, "human") && !str_is(sender, "assistant"))
         return fail_field(f->ctx, "sender", "must be human or assistant");
     return foreign_time(f->ctx, json_get(v, "created_at"), "created_at", &out->created);
@@ -34,16 +34,13 @@ enum status claude_conversation(struct foreign *f, const struct json *record)
     return n ? foreign_session(f, &s, v, n) : OK;
 }
 
-/* --- what it remembers --- */
-
 enum status claude_memories(struct foreign *f, const struct json *record)
 {
     const struct json *projects = json_get(record, "project_memories");
-    const struct memory general = {0};
     const struct json *said = json_get(record, "conversations_memory");
     if (said && said->type != JSON_STRING && said->type != JSON_NULL)
         return fail_field(f->ctx, "conversations_memory", "must be a text");
-    TRY(foreign_lines(f, json_string(said), &general));
+    TRY(foreign_lines(f, json_string(said), &(struct memory){0}));
     for (const struct json *p = projects ? projects->first : NULL; p; p = p->next) {
         struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
         struct json_out w = json_to(&b);
@@ -55,8 +52,6 @@ enum status claude_memories(struct foreign *f, const struct json *record)
     }
     return OK;
 }
-
-/* --- projects --- */
 
 SHAPE(project, (STR, uuid, .required = true, .min = 1), (STR, name, .max = 4096),
       (STR, description), (JSON, docs), (JSON, created_at), (JSON, updated_at));
@@ -77,13 +72,12 @@ enum status claude_project(struct foreign *f, const struct json *record)
         TRY(foreign_memory(f, &m));
     }
     for (const struct json *d = p.docs ? p.docs->first : NULL; d; d = d->next) {
-        str name = json_string(json_get(d, "filename"));
+        str name = text_in(d, "filename");
         str title = str_printf(a, S_FMT " / " S_FMT, S_ARG(p.name), S_ARG(name));
-        str uuid = json_string(json_get(d, "uuid"));
+        str uuid = text_in(d, "uuid");
         struct memory of_doc = {0};
         TRY(foreign_time(f->ctx, json_get(d, "created_at"), "created_at", &of_doc.created));
-        TRY(foreign_sections(f, uuid.n ? uuid : title, title, json_string(json_get(d, "content")),
-                             &of_doc));
+        TRY(foreign_sections(f, uuid.n ? uuid : title, title, text_in(d, "content"), &of_doc));
     }
     return OK;
 }

@@ -5,8 +5,6 @@
 
 #include "base/time_text.h"
 
-/* --- dates --- */
-
 /* Whatever was read is written as ISO 8601: one reader then checks the calendar for all forms. */
 bool exam_date(str s, int64_t *out)
 {
@@ -20,8 +18,7 @@ bool exam_date(str s, int64_t *out)
         return true;
     if (!s.n || s.n >= sizeof text)
         return false;
-    memcpy(text, s.p, s.n);
-    text[s.n] = 0;
+    snprintf(text, sizeof text, S_FMT, S_ARG(s));
     for (size_t i = 0; i < (strchr(text, ' ') ? FORMS - 1 : FORMS); i++) {
         struct tm d = {0};
         if (!strptime(text, forms[i], &d))
@@ -32,8 +29,6 @@ bool exam_date(str s, int64_t *out)
     }
     return false;
 }
-
-/* --- questions --- */
 
 void exam_add_session(struct arena *a, struct exam_question *q, str session)
 {
@@ -63,8 +58,6 @@ void exam_keep_question(struct exam *c, const struct exam_question *q)
     else
         c->left_out++;
 }
-
-/* --- small pools --- */
 
 static bool has_session(const struct exam *c, str id)
 {

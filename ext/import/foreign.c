@@ -13,9 +13,9 @@ enum { PROGRESS_STEP = 1 << 18 }; /* bytes between two calls */
 
 static enum status check_size(struct foreign *f, const char *field, str text, size_t most)
 {
-    if (text.n <= most)
-        return OK;
-    return fail_field(f->ctx, field, "must have at most %zu bytes, has %zu", most, text.n);
+    return text.n <= most
+               ? OK
+               : fail_field(f->ctx, field, "must have at most %zu bytes, has %zu", most, text.n);
 }
 
 enum status foreign_skip(struct foreign *f)
@@ -31,7 +31,7 @@ str foreign_keep(struct foreign *f, str s)
 
 str foreign_session_id(const struct foreign *f, str id)
 {
-    return str_printf(&f->ctx->arena, "%s-" S_FMT, f->format, S_ARG(id));
+    return str_printf(&f->ctx->arena, S_FMT "-" S_FMT, S_ARG(f->format), S_ARG(id));
 }
 
 void import_progress(struct import_run *run, int64_t done)
@@ -49,10 +49,10 @@ void import_progress(struct import_run *run, int64_t done)
 static enum status open_session(struct import_run *run, const struct session *s)
 {
     struct session kept = *s;
-    if (str_eq(run->im.session.id, s->id))
+    if (str_eq(run->im.b.session.id, s->id))
         return OK;
     TRY(importer_write(&run->im));
-    run->im.session = (struct session){.id = S("")};
+    run->im.b.session = (struct session){.id = S("")};
     arena_reset(&run->session);
     kept.id = str_dup(&run->session, s->id);
     kept.title = secrets_kept(run->im.e, &run->session, str_dup(&run->session, s->title));
@@ -86,8 +86,7 @@ enum status foreign_session(struct foreign *f, const struct session *session,
 /* By its words, as a copy has another time and may have no id; as they are stored. */
 static uint64_t said_hash(const struct foreign *f, str session, str role, str text)
 {
-    const str parts[] = {str_of(f->format), session, role, text};
-    return hash64(parts, 4);
+    return hash64(STR_LIST(f->format, session, role, text));
 }
 
 /* Of a session that is in no file of this import. */
@@ -96,14 +95,16 @@ static enum status note_stored(struct foreign *f, str session, str as)
     enum { PIECE = 500 };
     struct import_run *run = f->run;
     str id = foreign_session_id(f, session);
-    for (size_t from = 0, n = PIECE; n == PIECE; from += n) {
+    int64_t from = 0;
+    for (size_t n = PIECE; n == PIECE;) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, 0);
         struct message *v;
-        TRY(importer_pass(f->ctx, &own,
-                          store_session_messages(&own, run->im.e->store, run->im.in->pool, id,
-                                                 (int64_t)from, PIECE, &v, &n)));
+        TRY(ctx_pass(f->ctx, &own,
+                     store_session_messages(&own, run->im.e->store, run->im.in->pool, id, from,
+                                            PIECE, &v, &n)));
         for (size_t i = 0; i < n; i++)
             seen_before(&run->said, said_hash(f, as, v[i].role, v[i].text));
+        from = n ? doc_position(v[n - 1].doc) + 1 : from;
     }
     return OK;
 }
@@ -111,12 +112,12 @@ static enum status note_stored(struct foreign *f, str session, str as)
 enum status foreign_fork(struct foreign *f, str session, str parent)
 {
     struct seen *said = &f->run->said;
-    const str own[] = {str_of(f->format), session}, other[] = {str_of(f->format), parent};
     bool is_nearest = !f->state.parent.n;
-    seen_before(said, hash64(own, 2));
+    seen_before(said, hash64(STR_LIST(f->format, session)));
     if (parent.n && is_nearest)
         f->state.parent = foreign_keep(f, parent);
-    if (!parent.n || !seen_add(said, hash64(other, 2)) || (!is_nearest && !f->state.is_stored))
+    if (!parent.n || seen_before(said, hash64(STR_LIST(f->format, parent))) ||
+        (!is_nearest && !f->state.is_stored))
         return OK;
     f->state.is_stored = true; /* without what it has of its own parent */
     return note_stored(f, parent, f->state.parent);
@@ -136,8 +137,8 @@ bool foreign_is_copied(struct foreign *f, str session, const struct message *m)
 bool foreign_has_elsewhere(struct foreign *f, str session, str ref)
 {
     struct seen *said = &f->run->said;
-    const str parts[] = {str_of(f->format), ref, session};
-    uint64_t any = hash64(parts, 2), here = hash64(parts, 3);
+    uint64_t any = hash64(STR_LIST(f->format, ref));
+    uint64_t here = hash64(STR_LIST(f->format, ref, session));
     if (!ref.n || (seen_times(said, any) && !seen_times(said, here)))
         return ref.n > 0;
     seen_before(said, any);
@@ -160,35 +161,12 @@ static str metadata_of(struct foreign *f, const struct memory *m)
         for (const struct json *v = own->first; v; v = v->next)
             if (!str_is(json_name(v), "imported_from") && !str_is(json_name(v), "source_id"))
                 json_member_raw(&w, str_c(a, json_name(v)), v->source);
-    json_member_str(&w, "imported_from", str_of(f->format));
+    json_member_str(&w, "imported_from", f->format);
     if (m->id.n)
         json_member_str(&w, "source_id", m->id);
     json_close(&w, '}');
     assert(!b.full);
     return buf_str(&b);
-}
-
-/* The same record gives the same id, in every import. */
-static str id_for(struct foreign *f, const struct memory *m)
-{
-    struct arena *a = &f->ctx->arena;
-    if (id_is_uuid(m->id))
-        return str_lower(a, m->id);
-    return m->id.n ? ID_OF(a, str_of(f->format), S("id"), m->id)
-                   : ID_OF(a, str_of(f->format), S("content"), m->content);
-}
-
-/* As a message that says so: what was forgotten before is left out. "" when nothing is left. */
-static str allowed_content(struct foreign *f, const struct memory *m, bool has_time)
-{
-    const struct importer *im = &f->run->im;
-    struct message said = {.id = m->id,
-                           .role = S("user"),
-                           .text = m->content,
-                           .created = m->created};
-    if (!has_time)
-        tombstones_date_back(&im->bars, &f->ctx->arena, &said);
-    return im->bars.n ? tombstones_left(&im->bars, &f->ctx->arena, &said) : m->content;
 }
 
 static enum status complete_memory(struct foreign *f, struct memory *m)
@@ -202,14 +180,22 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     m->metadata = metadata_of(f, m);
     secrets_leave(run->im.e, a, m);
     TRY(check_size(f, "metadata", m->metadata, METADATA_MAX));
-    m->id = id_for(f, m);
+    /* The same record gives the same id, in every import. */
+    m->id = id_is_uuid(m->id) ? str_lower(a, m->id)
+            : m->id.n         ? ID_OF(a, f->format, S("id"), m->id)
+                              : ID_OF(a, f->format, S("content"), m->content);
     m->origin = ORIGIN_IMPORT;
     m->updated = m->updated ? m->updated : has_time ? m->created : f->modified;
     m->created = has_time ? m->created : f->modified;
     m->updated = m->updated > m->created ? m->updated : m->created;
     m->last_used = m->updated;
     m->importance = m->salience = importance_by_rule(a, m);
-    m->content = allowed_content(f, m, has_time);
+    /* As a message that says so: what was forgotten before is left out. */
+    struct message said = {.id = m->id, .role = S("user"), .text = m->content};
+    said.created = m->created;
+    if (!has_time)
+        tombstones_date_back(&run->im.bars, a, &said);
+    m->content = run->im.bars.n ? tombstones_left(&run->im.bars, a, &said) : m->content;
     return OK;
 }
 
@@ -219,12 +205,11 @@ enum status import_flush_memories(struct import_run *run)
                        .memories = run->memories,
                        .n_memories = run->n_memories,
                        .rule = PUT_IMPORT};
-    enum status s = OK;
-    if (run->n_memories && !run->im.in->dry_run)
-        s = engine_check_quota(&run->batch, run->im.e, b.pool,
-                               (struct quota){.memories = (int64_t)run->n_new,
-                                              .bytes = run->n_new ? (int64_t)run->bytes : 0});
-    if (s == OK && run->n_memories && !run->im.in->dry_run)
+    const struct quota more = {.memories = (int64_t)run->n_new,
+                               .bytes = run->n_new ? (int64_t)run->bytes : 0};
+    bool is_written = run->n_memories && !run->im.in->dry_run;
+    enum status s = is_written ? engine_check_quota(&run->batch, run->im.e, b.pool, more) : OK;
+    if (s == OK && is_written)
         s = store_write(&run->batch, run->im.e->store, &b);
     s = importer_pass(&run->record, &run->batch, s);
     run->memories = NULL;
@@ -245,7 +230,7 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     if (!m.content.n)
         return foreign_skip(f);
     r->memories++;
-    if (!seen_add(&run->seen, hash64(&m.id, 1)))
+    if (seen_before(&run->seen, hash64(&m.id, 1)))
         return OK;
     const struct erased_ask ask = {.memory = &m, .created = given->created};
     TRY(import_erased(f->ctx, run->im.e, run->im.in->pool, run->im.in, &ask, 1, &is_erased,
@@ -258,9 +243,8 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     if (!is_new &&
         (there.valid_to || str_eq(there.content, m.content) || m.updated <= there.updated))
         return OK;
-    if (!run->memories)
-        run->memories = NEW_N(&run->batch.arena, struct memory, BATCH);
-    run->memories[run->n_memories++] = memory_copy(&run->batch.arena, &m);
+    memories_add(&run->batch.arena, &run->memories, &run->n_memories,
+                 memory_copy(&run->batch.arena, &m));
     run->bytes += m.content.n + m.metadata.n;
     run->n_new += is_new;
     r->new_memories += is_new;

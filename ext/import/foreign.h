@@ -3,6 +3,7 @@
 
 #include "core/session.h"
 
+struct import_format;
 struct import_run;
 
 enum { WAITING_MAX = 32 };
@@ -11,18 +12,18 @@ enum { WAITING_MAX = 32 };
 struct foreign {
     struct ctx *ctx; /* of the record: its texts live until the next one */
     struct import_run *run;
-    const char *format; /* "chatgpt" */
-    str path;           /* of the file inside what is imported: "notes/tea.md" */
-    str text;           /* the whole file */
-    int64_t modified;   /* the file, unix ms; where that is not known, now */
+    const struct import_format *row;
+    str format;       /* "chatgpt" */
+    str path;         /* of the file inside what is imported: "notes/tea.md" */
+    str text;         /* the whole file */
+    int64_t modified; /* the file, unix ms; where that is not known, now */
     struct {
         str session; /* of lines that do not name theirs; on the heap of the run */
         bool is_left_out;
         str parent;     /* of a fork, while its lines are those of its parent */
         bool is_stored; /* the parent is in no file of the import */
         struct waiting {
-            str text, session;
-            int64_t at;
+            struct message m;
             bool is_given;
         } waiting[WAITING_MAX]; /* prompts in a queue */
         size_t n_waiting;
@@ -58,6 +59,12 @@ str foreign_keep(struct foreign *f, str s);
 
 /* --- what several readers need --- */
 
+/* The text at a path of a value, as of json_at; "" for none. */
+static inline str text_in(const struct json *v, const char *path)
+{
+    return json_string(json_at(v, path));
+}
+
 /* "chatgpt-ID": sessions of two programs never meet. */
 str foreign_session_id(const struct foreign *f, str id);
 /* A time as ISO 8601, or seconds or milliseconds since 1970; absent and null are 0. */
@@ -81,9 +88,9 @@ MUST_USE enum status foreign_sections(struct foreign *f, str where, str title, s
 
 typedef enum status foreign_reader(struct foreign *f, const struct json *record);
 typedef enum status foreign_text_reader(struct foreign *f, str text);
+typedef enum status foreign_end(struct foreign *f);
 foreign_reader chatgpt_conversation, claude_conversation, claude_memories, claude_project,
     claude_code_line, codex_line, letta_agent, turn_line, mem0_memory, openmemory_memory,
     graph_line;
 foreign_text_reader markdown_note, list_lines;
-typedef enum status foreign_end(struct foreign *f);
 foreign_end claude_code_end;

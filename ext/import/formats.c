@@ -55,13 +55,9 @@ enum { LOOKED_AT = 50 }; /* records or lines of a file */
 static bool has_keys(str object, const char *keys)
 {
     str rest = str_of(keys);
-    while (rest.n) {
-        char name[64];
-        str key = str_cut(&rest, ' ');
-        snprintf(name, sizeof name, S_FMT, S_ARG(key));
-        if (!items_member(object, name).n)
+    while (rest.n)
+        if (!items_member(object, str_cut(&rest, ' ')).n)
             return false;
-    }
     return true;
 }
 
@@ -97,7 +93,7 @@ static bool row_fits(const struct import_format *row, str path, str text)
     char first = text.n ? *text.p : 0;
     switch (row->shape) {
     case RECORDS_ITEMS:
-        return items_fit(row->member ? items_member(text, row->member) : text, row->keys);
+        return items_fit(row->member ? items_member(text, str_of(row->member)) : text, row->keys);
     case RECORDS_WHOLE:
         return first == '{' && has_keys(text, row->keys);
     case RECORDS_LINES:

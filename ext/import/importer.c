@@ -7,8 +7,7 @@
 #include "engine/extract/secrets.h"
 #include "engine/text/forget_request.h"
 
-/* Messages in one bundle; a longer session is written in parts. */
-enum { BUNDLE_MAX = 2000 };
+enum { BUNDLE_MAX = 2000 }; /* messages; a longer session is written in parts */
 
 /*
  * Messages are written in bundles that nobody waits for, and a full queue makes the import wait for
@@ -22,7 +21,7 @@ enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *
                             .work = ctx_child(ctx, 0),
                             .e = e,
                             .in = in,
-                            .session = {.id = S("")},
+                            .b = {.pool = in->pool, .rule = PUT_SUPERSEDE},
                             .now = clock_ms(),
                             .report = report};
     return tombstones_load(ctx, e, in->pool, &im->bars);
@@ -39,7 +38,7 @@ enum status importer_pass(struct ctx *to, struct ctx *from, enum status s)
 {
     if (s == OK)
         return OK;
-    (void)fail(to, s, "%s%s%s", from->field, from->field[0] ? " " : "", from->why);
+    (void)fail_as(to, s, from->detail, "%s%s%s", from->field, from->field[0] ? " " : "", from->why);
     ctx_clear_failure(from);
     return s;
 }
@@ -55,14 +54,13 @@ static enum status pass_failure(struct importer *im, enum status s)
  */
 static str id_for(struct importer *im, const struct message *m, int64_t created)
 {
-    const str turn[] = {m->session, m->role, m->text};
-    int64_t same = m->ref.n ? 0 : seen_before(&im->seen.turns, hash64(turn, 3));
     struct arena *a = &im->work.arena;
     struct pool_ref pool = im->in->pool;
+    if (m->ref.n)
+        return ID_OF(a, pool.user, pool.space, m->session, m->ref);
+    int64_t same = seen_before(&im->seen.turns, hash64(STR_LIST(m->session, m->role, m->text)));
     str said = str_printf(a, "%lld %lld", (long long)created, (long long)same);
-    return m->ref.n
-               ? ID_OF(a, pool.user, pool.space, m->session, m->ref)
-               : ID_OF(a, pool.user, pool.space, m->session, m->role, m->speaker, m->text, said);
+    return ID_OF(a, pool.user, pool.space, m->session, m->role, m->speaker, m->text, said);
 }
 
 /* Whether it was erased here, and stays so. */
@@ -87,7 +85,7 @@ static enum status extract_from(struct importer *im, const struct message *m)
         bool is_erased;
         TRY(stays_erased(im, &ask, &is_erased));
         if (!is_erased)
-            ARENA_ADD(&im->work.arena, im->memories, im->n_memories, im->memories_cap) = found[i];
+            memories_add(&im->work.arena, &im->b.memories, &im->b.n_memories, found[i]);
     }
     return OK;
 }
@@ -95,33 +93,25 @@ static enum status extract_from(struct importer *im, const struct message *m)
 /* Of a session that has none yet: the store keeps the first. */
 static str title_of(const struct importer *im)
 {
-    for (size_t i = 0; i < im->n; i++)
-        if (str_is(im->messages[i].role, "user"))
-            return session_title(im->messages[i].text);
+    for (size_t i = 0; i < im->b.n_messages; i++)
+        if (str_is(im->b.messages[i].role, "user"))
+            return session_title(im->b.messages[i].text);
     return S("");
 }
 
 static enum status queue_bundle(struct importer *im)
 {
-    struct bundle b = {
-        .pool = im->in->pool,
-        .session = im->session,
-        .messages = im->messages,
-        .n_messages = im->n,
-        .memories = im->memories,
-        .n_memories = im->n_memories,
-        .rule = PUT_SUPERSEDE,
-    };
+    struct bundle b = im->b;
     struct ctx *work = &im->work;
     b.session.title = b.session.title.n ? b.session.title : title_of(im);
-    b.session.created = b.session.created ? b.session.created : im->messages[0].created;
-    forget_requests_leave(S(""), im->messages, im->n);
+    b.session.created = b.session.created ? b.session.created : b.messages[0].created;
+    forget_requests_leave(S(""), b.messages, b.n_messages);
+    const struct quota more = {.memories = (int64_t)b.n_memories,
+                               .messages = (int64_t)im->n_new,
+                               .bytes =
+                                   quota_bytes(b.messages, b.n_messages, b.memories, b.n_memories)};
     if (im->once)
-        TRY(engine_check_quota(work, im->e, b.pool,
-                               (struct quota){.memories = (int64_t)im->n_memories,
-                                              .messages = (int64_t)im->n_new,
-                                              .bytes = quota_bytes(b.messages, b.n_messages,
-                                                                   b.memories, b.n_memories)}));
+        TRY(engine_check_quota(work, im->e, b.pool, more));
     enum status s = store_write_later(work, im->e->store, &b);
     if (soft_if(work, s, TOO_BUSY)) {
         TRY(store_flush(work, im->e->store));
@@ -132,21 +122,20 @@ static enum status queue_bundle(struct importer *im)
 
 enum status importer_write(struct importer *im)
 {
-    if (!im->n)
+    if (!im->b.n_messages)
         return OK;
-    assert(im->n <= BUNDLE_MAX && im->session.id.n);
+    assert(im->b.n_messages <= BUNDLE_MAX && im->b.session.id.n);
     bool is_written = !im->in->dry_run && (!im->once || im->n_new);
     enum status s = is_written ? pass_failure(im, queue_bundle(im)) : OK;
     if (s == OK) {
-        im->report->messages += (int64_t)im->n;
-        im->report->facts += (int64_t)im->n_memories;
+        im->report->messages += (int64_t)im->b.n_messages;
+        im->report->facts += (int64_t)im->b.n_memories;
         im->report->new_messages += (int64_t)im->n_new;
         im->report->new_sessions += im->seen.is_new && im->n_new;
         im->seen.is_new &= !im->n_new;
     }
-    im->n = im->n_memories = im->memories_cap = im->n_new = 0;
-    im->messages = NULL;
-    im->memories = NULL;
+    im->b = (struct bundle){.pool = im->b.pool, .session = im->b.session, .rule = im->b.rule};
+    im->n_new = 0;
     im->secrets = (struct strs){0};
     arena_reset(&im->work.arena);
     TRY(s);
@@ -163,7 +152,8 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
         return OK;
     enum status s = store_message(&im->work, im->e->store, im->in->pool, m->id, &kept);
     /* A dry run finds nothing of itself in the store. */
-    *is_new = s == NOT_FOUND && (!im->in->dry_run || seen_add(&im->seen.ids, hash64(&m->id, 1)));
+    *is_new =
+        s == NOT_FOUND && (!im->in->dry_run || !seen_before(&im->seen.ids, hash64(&m->id, 1)));
     if (s == OK && !created)
         m->created = kept.created;
     TRY(pass_failure(im, soft_or(&im->work, s, NOT_FOUND)));
@@ -179,14 +169,14 @@ enum status importer_session(struct importer *im, const struct session *session)
     struct session there;
     assert(session->id.n);
     TRY(importer_write(im));
-    im->report->sessions += !str_eq(im->session.id, session->id);
-    im->session = *session;
+    im->report->sessions += !str_eq(im->b.session.id, session->id);
+    im->b.session = *session;
     if (!im->once)
         return OK;
-    bool is_first = seen_add(&im->seen.ids, hash64(&im->session.id, 1));
+    bool is_first = !seen_before(&im->seen.ids, hash64(&im->b.session.id, 1));
     if (!is_first && !im->in->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
-    enum status s = store_session(&im->work, im->e->store, im->in->pool, im->session.id, &there);
+    enum status s = store_session(&im->work, im->e->store, im->in->pool, im->b.session.id, &there);
     im->seen.is_new = s == NOT_FOUND && is_first;
     return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
 }
@@ -194,16 +184,16 @@ enum status importer_session(struct importer *im, const struct session *session)
 enum status importer_message(struct importer *im, const struct message *said)
 {
     bool is_new, is_erased;
-    assert(im->n < BUNDLE_MAX && im->in->pool.user.n && im->session.id.n);
+    assert(im->b.n_messages < BUNDLE_MAX && im->in->pool.user.n && im->b.session.id.n);
     if (!str_trim(said->text).n) {
         im->report->skipped++;
         return OK;
     }
-    if (!im->messages)
-        im->messages = NEW_N(&im->work.arena, struct message, BUNDLE_MAX);
-    struct message *m = &im->messages[im->n];
+    if (!im->b.messages)
+        im->b.messages = NEW_N(&im->work.arena, struct message, BUNDLE_MAX);
+    struct message *m = &im->b.messages[im->b.n_messages];
     *m = *said;
-    m->session = im->session.id;
+    m->session = im->b.session.id;
     if (!im->e->settings->keep_secrets) {
         /* As in a chat: a secret is one wherever it appears again in its conversation. */
         secrets_add(&im->work.arena, m->text, &im->secrets);
@@ -216,11 +206,11 @@ enum status importer_message(struct importer *im, const struct message *said)
     if (is_erased)
         return OK;
     TRY(date_known(im, m, said->created, &is_new));
-    im->n++;
+    im->b.n_messages++;
     im->n_new += is_new;
     if (im->in->extract && is_new && str_is(m->role, "user"))
         TRY(pass_failure(im, extract_from(im, m)));
-    return im->n == BUNDLE_MAX ? importer_write(im) : OK;
+    return im->b.n_messages == BUNDLE_MAX ? importer_write(im) : OK;
 }
 
 /* --- rows that may come in --- */
@@ -242,10 +232,11 @@ enum status import_erased(struct ctx *ctx, struct engine *e, struct pool_ref poo
     return again ? store_bring_again(ctx, e->store, pool, back, n_back) : OK;
 }
 
-static enum status check_quota(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               const struct memory *v, size_t n)
+enum status import_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            struct memory *v, size_t n, struct bundle *out)
 {
     struct quota more = {0};
+    *out = (struct bundle){.pool = pool, .memories = v, .n_memories = n, .rule = PUT_IMPORT};
     for (size_t i = 0; i < n; i++) {
         struct memory there = {0};
         enum status s = store_memory(ctx, e->store, pool, v[i].id, &there);
@@ -253,13 +244,6 @@ static enum status check_quota(struct ctx *ctx, struct engine *e, struct pool_re
         more.memories += s == NOT_FOUND && !v[i].valid_to;
         more.bytes += quota_bytes(NULL, 0, &v[i], 1) - quota_bytes(NULL, 0, &there, 1);
     }
-    return engine_check_quota(ctx, e, pool, more);
-}
-
-enum status import_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                            struct memory *v, size_t n, struct bundle *out)
-{
-    *out = (struct bundle){.pool = pool, .memories = v, .n_memories = n, .rule = PUT_IMPORT};
-    TRY(check_quota(ctx, e, pool, v, n));
+    TRY(engine_check_quota(ctx, e, pool, more));
     return store_write(ctx, e->store, out);
 }

@@ -22,14 +22,11 @@ struct importer {
         struct seen turns; /* of the file, without ids of their own */
         bool is_new;       /* with once: the open session is not stored yet */
     } seen;
-    struct session session; /* of the bundle; id "" before the first */
-    struct message *messages;
-    struct memory *memories; /* facts of the messages */
-    struct strs secrets;     /* of the bundle's messages so far */
-    size_t n, n_memories, memories_cap;
-    size_t n_new;                 /* with once: of the messages */
-    int64_t now;                  /* of a message without a time; no part of its id */
-    struct tombstones bars;       /* of the pool */
+    struct bundle b;        /* so far, with facts of its messages; session id "" before the first */
+    struct strs secrets;    /* of its messages */
+    size_t n_new;           /* with once: of the messages */
+    int64_t now;            /* of a message without a time; no part of its id */
+    struct tombstones bars; /* of the pool */
     struct import_report *report; /* with once: also of what is new */
 };
 

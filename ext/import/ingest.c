@@ -8,14 +8,11 @@ enum { LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
 
 static const char *const roles[] = {"user", "assistant", "tool", "system", NULL};
 
-/* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
- * bundle is of one session; a line of another session ends it. */
+/* The file is read line by line, or parsed as a whole where it is LoCoMo's array. */
 static FIELDS_OF(message, line, (STR, session, .required = true, .min = 1, .max = 500),
                  (STR, role, .one_of = roles, .otherwise_str = "user"),
                  (AS_STR, text, "content", .required = true), (STR, speaker, .max = 200),
                  (TIME, created), (AS_STR, ref, "id", .max = 500));
-
-/* --- LoCoMo --- */
 
 static enum status ingest_sessions(struct importer *im, const struct exam *c)
 {
@@ -48,8 +45,6 @@ enum status locomo_all(struct foreign *f, str text)
     return OK;
 }
 
-/* --- JSON lines --- */
-
 enum status turn_line(struct foreign *f, const struct json *record)
 {
     struct message m = {.origin = ORIGIN_IMPORT};
@@ -74,7 +69,7 @@ static enum status add_line(struct importer *im, str text)
 {
     struct message m;
     TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &m)));
-    if (!str_eq(im->session.id, m.session)) {
+    if (!str_eq(im->b.session.id, m.session)) {
         struct session next = {.id = str_dup(&im->ctx->arena, m.session)};
         TRY(importer_session(im, &next));
         TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &m)));

@@ -108,7 +108,7 @@ enum status items_next(struct ctx *ctx, struct items *it, struct item *out)
     return OK;
 }
 
-str items_member(str object, const char *key)
+str items_member(str object, str key)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
     struct items it;
@@ -116,7 +116,7 @@ str items_member(str object, const char *key)
     if (!items_open(object, &it) || it.close != '}')
         return S("");
     while (items_next(&own, &it, &item) == OK && item.value.n)
-        if (str_is(item.key, key))
+        if (str_eq(item.key, key))
             return item.value;
     return S("");
 }

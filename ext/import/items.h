@@ -26,7 +26,7 @@ bool items_open(str text, struct items *out);
 MUST_USE enum status items_next(struct ctx *ctx, struct items *it, struct item *out);
 
 /* The value of an object's member as it is written; n is 0 without one. */
-str items_member(str object, const char *key);
+str items_member(str object, str key);
 
 /* The next line of *rest that is not empty, without white space at its ends; *no counts lines.
  * False when there is none. */

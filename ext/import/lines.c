@@ -55,18 +55,14 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
         struct memory m = *like;
         int64_t at;
         str line = str_trim(str_cut(&text, '\n')), found = heading_of(line);
-        if (found.n)
-            heading = found;
-        if (!found.n && !text_starts_with_any(line, rules))
-            line = str_trim(str_sub(line, bullet_bytes(line), line.n));
+        heading = found.n ? found : heading;
         if (found.n || text_starts_with_any(line, rules))
             continue;
+        line = str_trim(str_sub(line, bullet_bytes(line), line.n));
         m.content = str_trim(without_date(line, &at));
         m.created = at ? at : like->created;
-        m.tags.v = DUP_N(&f->ctx->arena, like->tags.v, like->tags.n, like->tags.n + 1);
-        if (heading.n)
-            m.tags.v[m.tags.n++] = heading;
-        if (m.content.n)
+        m.tags = (struct strs){&heading, heading.n > 0};
+        if (m.content.n && !text_starts_with_any(line, rules))
             TRY(foreign_memory(f, &m));
     }
     return OK;
@@ -74,6 +70,5 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
 
 enum status list_lines(struct foreign *f, str text)
 {
-    const struct memory like = {0};
-    return foreign_lines(f, text, &like);
+    return foreign_lines(f, text, &(struct memory){0});
 }

@@ -41,35 +41,29 @@ void unmap_file(struct mapped *m)
     m->text = S("");
 }
 
-/* --- turns --- */
-
-/* Pictures are not stored, so the caption stands in for the picture of a turn. */
-static str text_of(struct arena *a, const struct json *turn)
-{
-    str text = json_string(json_get(turn, "text"));
-    str caption = json_string(json_get(turn, "blip_caption"));
-    return caption.n ? str_printf(a, S_FMT " [image: " S_FMT "]", S_ARG(text), S_ARG(caption))
-                     : text;
-}
-
 /* As in a chat with a model: nobody's name. */
 static bool is_role(str speaker)
 {
     return str_is(speaker, "user") || str_is(speaker, "assistant");
 }
 
+/* Pictures are not stored, so the caption stands in for the picture of a turn. */
 static void read_session(struct ctx *ctx, const struct exam *c, const struct json *turns,
                          int64_t when, struct exam_session *out)
 {
     out->messages = NEW_N(&ctx->arena, struct message, turns->n + 1);
     for (const struct json *t = turns->first; t; t = t->next) {
+        str caption = json_string(json_get(t, "blip_caption"));
         struct message *m = &out->messages[out->n++];
         m->session = out->id;
         m->speaker = json_string(json_get(t, "speaker"));
         m->role = str_eq(m->speaker, c->speakers[0]) ? S("user") : S("assistant");
         if (is_role(m->speaker))
             m->speaker = S("");
-        m->text = text_of(&ctx->arena, t);
+        m->text = json_string(json_get(t, "text"));
+        if (caption.n)
+            m->text = str_printf(&ctx->arena, S_FMT " [image: " S_FMT "]", S_ARG(m->text),
+                                 S_ARG(caption));
         m->ref = json_string(json_get(t, "dia_id"));
         m->origin = ORIGIN_IMPORT;
         m->created = when;
@@ -99,25 +93,15 @@ static enum status read_sessions(struct ctx *ctx, const struct json *conversatio
     return OK;
 }
 
-/* --- questions --- */
-
 /* A few entries hold several refs ("D8:6; D9:17"). */
 static void read_evidence(struct ctx *ctx, const struct exam *c, const struct json *refs,
                           struct exam_question *q)
 {
     for (const struct json *r = refs ? refs->first : NULL; r; r = r->next)
         for (str rest = json_string(r); rest.n;) {
-            str ref = str_cut(&rest, ' ');
-            exam_add_evidence(&ctx->arena, c, q,
-                              str_ends(ref, S(";")) ? str_sub(ref, 0, ref.n - 1) : ref);
+            str ref = str_trim_end(str_cut(&rest, ' '), ";");
+            exam_add_evidence(&ctx->arena, c, q, ref);
         }
-}
-
-/* Some answers are years, written as JSON numbers. */
-static str answer_of(const struct json *answer)
-{
-    bool is_number = answer && answer->type == JSON_NUMBER;
-    return is_number ? answer->source : json_string(answer);
 }
 
 static void read_questions(struct ctx *ctx, const struct json *qa, struct exam *out)
@@ -130,9 +114,11 @@ static void read_questions(struct ctx *ctx, const struct json *qa, struct exam *
     for (const struct json *j = qa ? qa->first : NULL; j; j = j->next) {
         int64_t category = json_int_or(json_get(j, "category"), 0);
         bool is_known = category > 0 && category < KINDS;
+        const struct json *answer = json_get(j, "answer");
+        bool is_year = answer && answer->type == JSON_NUMBER;
         struct exam_question q = {.id = str_printf(&ctx->arena, "%lld", (long long)++no),
                                   .text = json_string(json_get(j, "question")),
-                                  .answer = answer_of(json_get(j, "answer")),
+                                  .answer = is_year ? answer->source : json_string(answer),
                                   .kind = str_of(kinds[is_known ? category : 0]),
                                   .category = category};
         read_evidence(ctx, out, json_get(j, "evidence"), &q);

@@ -126,21 +126,18 @@ static enum status give_text(struct note *n, str id, str text, str category)
     return foreign_memory(n->f, &m);
 }
 
-static str id_of_part(struct note *n)
+static enum status end_part(struct note *n)
 {
     struct arena *a = &n->f->ctx->arena;
+    str text = str_trim(buf_str(&n->text));
     str id = str_printf(a, S_FMT "#" S_FMT, S_ARG(n->where), S_ARG(n->heading));
     if (n->same)
         id = str_printf(a, S_FMT "#%lld", S_ARG(id), (long long)n->same + 1);
-    return n->part ? str_printf(a, S_FMT "/%lld", S_ARG(id), (long long)n->part + 1) : id;
-}
-
-static enum status end_part(struct note *n)
-{
-    str text = str_trim(buf_str(&n->text)), id = id_of_part(n);
+    if (n->part)
+        id = str_printf(a, S_FMT "/%lld", S_ARG(id), (long long)n->part + 1);
     n->part += text.n > 0;
     TRY(give_text(n, id, text, S("")));
-    n->text = buf_make(&n->f->ctx->arena, SIZE_MAX);
+    n->text = buf_make(a, SIZE_MAX);
     return OK;
 }
 
@@ -218,15 +215,11 @@ enum status foreign_sections(struct foreign *f, str where, str title, str text,
     return end_part(&n);
 }
 
-static str name_of(str path)
-{
-    str name = path_name(path);
-    size_t dot = str_behind_last(name, '.');
-    return dot > 1 ? str_sub(name, 0, dot - 1) : name;
-}
-
 enum status markdown_note(struct foreign *f, str text)
 {
-    const struct memory like = {0};
-    return foreign_sections(f, f->path, name_of(f->path), text, &like);
+    str name = path_name(f->path);
+    size_t dot = str_behind_last(name, '.');
+    if (dot > 1)
+        name = str_sub(name, 0, dot - 1);
+    return foreign_sections(f, f->path, name, text, &(struct memory){0});
 }

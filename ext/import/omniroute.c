@@ -63,6 +63,7 @@ static enum status write_group(struct gathering *im)
         return owner_failed(im, s, im->work->why);
     im->report.memories += (int64_t)b.added;
     im->report.updated += (int64_t)b.replaced;
+    im->memories = NULL;
     im->n = im->bytes = 0;
     arena_reset(&im->work->arena);
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
@@ -81,27 +82,17 @@ static enum status begin_owner(struct gathering *im, str owner)
 }
 
 /* An id that is not a UUID gives a UUID that is the same in each import. */
-static str id_for(struct gathering *im, const struct memory *m)
-{
-    struct arena *a = &im->work->arena;
-    str created = str_printf(a, "%lld", (long long)m->created);
-    if (id_is_uuid(m->id))
-        return str_lower(a, m->id);
-    return m->id.n ? ID_OF(a, S("omniroute"), im->owner, m->id)
-                   : ID_OF(a, S("omniroute"), im->owner, m->key, m->content, created);
-}
-
-/* Copied, because the row's memory ends with the row. */
 static void import_memory(struct gathering *im, const struct memory *from)
 {
     assert(im->n < GROUP_MAX);
-    if (!im->n)
-        im->memories = NEW_N(&im->work->arena, struct memory, GROUP_MAX);
-    struct memory *m = &im->memories[im->n++];
-    *m = memory_copy(&im->work->arena, from);
-    m->id = id_for(im, from);
+    struct arena *a = &im->work->arena;
+    struct memory *m = memories_add(a, &im->memories, &im->n, memory_copy(a, from));
+    str owner = im->owner, created = str_printf(a, "%lld", (long long)m->created);
+    m->id = id_is_uuid(m->id) ? str_lower(a, m->id)
+            : m->id.n         ? ID_OF(a, S("omniroute"), owner, m->id)
+                              : ID_OF(a, S("omniroute"), owner, m->key, m->content, created);
     m->content = str_trim(m->content);
-    secrets_leave(im->e, &im->work->arena, m);
+    secrets_leave(im->e, a, m);
     m->origin = ORIGIN_IMPORT;
     m->importance = m->salience = IMPORTANCE;
     m->created = m->created ? m->created : im->now;

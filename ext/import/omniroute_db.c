@@ -62,9 +62,7 @@ static const char *const tables[] = {"memories", "memory", NULL};
 
 static bool is_column(const char *name)
 {
-    return !*name ||
-           SOME(i, COLUMNS,
-                !sqlite3_stricmp(name, names[i][0]) || !sqlite3_stricmp(name, names[i][1]));
+    return !*name || SOME(i, 2 * COLUMNS, !sqlite3_stricmp(name, names[i / 2][i % 2]));
 }
 
 struct source {
@@ -137,13 +135,11 @@ static int authorize(UNUSED void *own, int action, const char *first, const char
     static const char *const functions[] = {"coalesce",     "count", "julianday", "max",
                                             "octet_length", "sum",   NULL};
     static const char *const pragmas[] = {"table_info", "table_list", NULL};
-    bool is_allowed = action == SQLITE_SELECT;
-    if (action == SQLITE_FUNCTION)
-        is_allowed = name_index(functions, str_of(second), -1) >= 0;
-    if (action == SQLITE_PRAGMA)
-        is_allowed = name_index(pragmas, str_of(first), -1) >= 0;
-    if (action == SQLITE_READ)
-        is_allowed = name_index(tables, str_of(first), -1) >= 0 && is_column(second);
+    bool is_allowed =
+        action == SQLITE_SELECT ||
+        (action == SQLITE_FUNCTION && name_index(functions, str_of(second), -1) >= 0) ||
+        (action == SQLITE_PRAGMA && name_index(pragmas, str_of(first), -1) >= 0) ||
+        (action == SQLITE_READ && name_index(tables, str_of(first), -1) >= 0 && is_column(second));
     return is_allowed && !inside ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -184,14 +180,13 @@ static enum status open_source(struct source *s)
     const char *how = is_live ? "&readonly_shm=1" : is_copy || has_journal ? "" : "&immutable=1";
     int rc = sqlite3_open_v2(uri_of(s, how), &s->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
                              is_copy ? "unix-none" : NULL);
+    const char *begin = is_copy ? "PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE; BEGIN"
+                                : "PRAGMA cell_size_check=ON; BEGIN";
     if (rc != SQLITE_OK)
         return source_failed(s, rc);
     sqlite3_busy_timeout(s->handle, 5000);
     set_limits(s);
-    rc = sqlite3_exec(s->handle,
-                      is_copy ? "PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE; BEGIN"
-                              : "PRAGMA cell_size_check=ON; BEGIN",
-                      NULL, NULL, NULL);
+    rc = sqlite3_exec(s->handle, begin, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_set_authorizer(s->handle, authorize, NULL);
     return rc == SQLITE_OK ? OK : source_failed(s, rc);
@@ -274,14 +269,13 @@ static enum status count_rows(struct source *s)
     add_columns(s, &b, "coalesce(octet_length(", "), 0)", " + ");
     buf_printf(&b, " AS n FROM %s NOT INDEXED)", s->table);
     TRY(prepare_text(s, buf_str(&b)));
-    bool has_row = next_row(s);
+    (void)next_row(s);
     TRY(end_rows(s));
-    s->all = has_row ? sqlite3_column_int64(s->stmt, 0) : 0;
-    if (has_row && sqlite3_column_int64(s->stmt, 1) > ROW_MAX)
-        return refuse_size(s, "one memory has", sqlite3_column_int64(s->stmt, 1), ROW_MAX);
-    if (has_row && sqlite3_column_int64(s->stmt, 2) > ALL_MAX)
-        return refuse_size(s, "all memories have", sqlite3_column_int64(s->stmt, 2), ALL_MAX);
-    return OK;
+    int64_t largest = sqlite3_column_int64(s->stmt, 1), sum = sqlite3_column_int64(s->stmt, 2);
+    s->all = sqlite3_column_int64(s->stmt, 0);
+    if (largest > ROW_MAX)
+        return refuse_size(s, "one memory has", largest, ROW_MAX);
+    return sum > ALL_MAX ? refuse_size(s, "all memories have", sum, ALL_MAX) : OK;
 }
 
 /* Its dates come as texts of two kinds, which only a function of dates puts in order. */
@@ -293,8 +287,7 @@ static enum status select_rows(struct source *s)
     buf_printf(&b, " FROM %s NOT INDEXED ORDER BY coalesce(%s, '')", s->table, s->columns[OWNER]);
     if (s->columns[CREATED])
         buf_printf(&b, ", julianday(%s)", s->columns[CREATED]);
-    if (s->columns[ID])
-        buf_printf(&b, ", id");
+    buf_add(&b, s->columns[ID] ? S(", id") : S(""));
     return prepare_text(s, buf_str(&b));
 }
 
@@ -317,7 +310,7 @@ static str text_at(struct source *s, enum column c)
 /* Also a number of seconds or milliseconds; 0 for nothing, and for what is no time. */
 static int64_t time_at(struct source *s, enum column c)
 {
-    const int64_t first_ms = 100000000000;
+    static const double first_ms = 1e11;
     int64_t v = 0;
     bool is_text = sqlite3_column_type(s->stmt, (int)c) == SQLITE_TEXT;
     double number = sqlite3_column_double(s->stmt, (int)c);
@@ -325,11 +318,11 @@ static int64_t time_at(struct source *s, enum column c)
     if (is_text && time_read(text, &v))
         return v;
     bool is_number = !is_text || str_num(text, &number);
-    if (!is_number || !(number > 0 && number < 1e15)) {
-        s->bad = str_trim(text).n && !(is_number && number == 0) ? c : s->bad;
-        return 0;
-    }
-    return (int64_t)(number < (double)first_ms ? number * 1000 : number);
+    if (is_number && number > 0 && number < 1e15)
+        return (int64_t)(number < first_ms ? number * 1000 : number);
+    if (str_trim(text).n && !(is_number && number == 0))
+        s->bad = c;
+    return 0;
 }
 
 /* Its category as well: OmniRoute's extraction leaves it there. */
@@ -341,9 +334,8 @@ static void read_metadata(struct source *s, struct memory *m)
     if (!text.n || !soft(&s->work, json_parse(&s->work, text, &j)) || j->type != JSON_OBJECT)
         return;
     m->metadata = text;
-    m->category = str_trim(json_string(json_get(j, "category")));
-    if (m->category.n > CATEGORY_MAX)
-        m->category = S("");
+    str category = str_trim(json_string(json_get(j, "category")));
+    m->category = category.n > CATEGORY_MAX ? S("") : category;
 }
 
 static void read_row(struct source *s, struct omniroute_row *out)

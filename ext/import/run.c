@@ -36,14 +36,13 @@ static void note_broken(struct import_run *run, struct ctx *from, str path, cons
 }
 
 /* Only what the record itself breaks is its own: a disk that fails ends the import. */
-static enum status judge_record(struct import_run *run, const struct foreign *f, enum status s,
-                                const char *what, int64_t no)
+static enum status judge_record(const struct foreign *f, enum status s, int64_t no)
 {
-    if (s == BAD_INPUT || s == TOO_LARGE) {
-        note_broken(run, &run->record, f->path, what, no);
-        return OK;
-    }
-    return importer_pass(run->ctx, &run->record, s);
+    struct import_run *run = f->run;
+    if (s != BAD_INPUT && s != TOO_LARGE)
+        return importer_pass(run->ctx, &run->record, s);
+    note_broken(run, &run->record, f->path, f->row->shape == RECORDS_LINES ? "line" : "record", no);
+    return OK;
 }
 
 /* A file that fails as a whole: in a folder it is noted, and the others go on. */
@@ -53,52 +52,6 @@ static enum status judge_file(struct import_run *run, str path, enum status s, b
         return s;
     note_broken(run, run->ctx, path, "", 0);
     run->im.report->failed++;
-    return OK;
-}
-
-static enum status read_record(struct import_run *run, const struct import_format *row,
-                               struct foreign *f, str source)
-{
-    struct json *v;
-    if (source.n > RECORD_MAX)
-        return fail(&run->record, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX,
-                    source.n);
-    if (row->read_text)
-        return row->read_text(f, source);
-    TRY(json_parse(&run->record, source, &v));
-    if (v->type != JSON_OBJECT)
-        return fail(&run->record, BAD_INPUT, "must be a JSON object");
-    return row->read(f, v);
-}
-
-static enum status one_record(struct import_run *run, const struct import_format *row,
-                              struct foreign *f, str source, int64_t no)
-{
-    const char *what = row->shape == RECORDS_LINES ? "line" : "record";
-    begin_record(run);
-    run->im.report->records++;
-    enum status s = read_record(run, row, f, source);
-    TRY(judge_record(run, f, s, what, no));
-    import_progress(run, source.p + source.n - f->text.p);
-    return ctx_has_time(run->ctx) ? OK : fail(run->ctx, TIMED_OUT, "the import took too long");
-}
-
-static enum status each_item(struct import_run *run, const struct import_format *row,
-                             struct foreign *f, str list)
-{
-    struct items it;
-    struct item item;
-    bool is_open = items_open(list, &it);
-    assert(is_open);
-    for (int64_t no = 1; is_open; no++) {
-        begin_record(run);
-        enum status s = items_next(&run->record, &it, &item);
-        if (s != OK)
-            return judge_record(run, f, s, "record", no);
-        if (!item.value.n)
-            return OK;
-        TRY(one_record(run, row, f, item.value, no));
-    }
     return OK;
 }
 
@@ -116,20 +69,55 @@ static enum status clean_text(struct ctx *ctx, str *text)
     return OK;
 }
 
-/* A copy is read as a whole: with a mistake in it nothing of it is written. */
-static enum status read_text(struct import_run *run, const struct import_format *row,
-                             struct foreign *f)
+static enum status read_record(struct foreign *f, str source)
 {
-    begin_record(run);
-    if (row->is_copy) {
-        enum status s = row->shape == RECORDS_TEXT ? clean_text(run->ctx, &f->text) : OK;
-        s = s == OK ? row->read_text(f, f->text) : s;
-        return judge_file(run, f->path, s, s == BAD_INPUT || s == TOO_LARGE);
+    struct json *v;
+    if (source.n > RECORD_MAX)
+        return fail(f->ctx, TOO_LARGE, "may have at most %d bytes, has %zu", RECORD_MAX, source.n);
+    if (f->row->read_text) {
+        TRY(clean_text(f->ctx, &source));
+        return f->row->read_text(f, source);
     }
+    TRY(json_parse(f->ctx, source, &v));
+    if (v->type != JSON_OBJECT)
+        return fail(f->ctx, BAD_INPUT, "must be a JSON object");
+    return f->row->read(f, v);
+}
+
+static enum status one_record(struct foreign *f, str source, int64_t no)
+{
+    struct import_run *run = f->run;
+    begin_record(run);
     run->im.report->records++;
-    enum status s = clean_text(&run->record, &f->text);
-    s = s == OK ? read_record(run, row, f, f->text) : s;
-    return judge_record(run, f, s, "record", 0);
+    TRY(judge_record(f, read_record(f, source), no));
+    import_progress(run, source.p + source.n - f->text.p);
+    return ctx_has_time(run->ctx) ? OK : fail(run->ctx, TIMED_OUT, "the import took too long");
+}
+
+static enum status each_item(struct foreign *f, str list)
+{
+    struct items it;
+    struct item item;
+    bool is_open = items_open(list, &it);
+    assert(is_open);
+    for (int64_t no = 1; is_open; no++) {
+        begin_record(f->run);
+        enum status s = items_next(f->ctx, &it, &item);
+        if (s != OK || !item.value.n)
+            return judge_record(f, s, no);
+        TRY(one_record(f, item.value, no));
+    }
+    return OK;
+}
+
+/* With a mistake in it nothing of a copy is written. */
+static enum status read_copy(struct foreign *f)
+{
+    struct ctx *ctx = f->run->ctx;
+    begin_record(f->run);
+    enum status s = f->row->shape == RECORDS_TEXT ? clean_text(ctx, &f->text) : OK;
+    s = s == OK ? f->row->read_text(f, f->text) : s;
+    return judge_file(f->run, f->path, s, s == BAD_INPUT || s == TOO_LARGE);
 }
 
 static enum status read_file(struct import_run *run, const struct import_format *row,
@@ -137,29 +125,28 @@ static enum status read_file(struct import_run *run, const struct import_format 
 {
     struct foreign f = {.ctx = &run->record,
                         .run = run,
-                        .format = row->name,
+                        .row = row,
+                        .format = str_of(row->name),
                         .path = file->name,
                         .text = text,
                         .modified = file->modified ? file->modified : run->now};
-    str before = run->im.report->format;
+    struct import_report *r = run->im.report;
     int64_t no = 0;
     seen_free(&run->im.seen.turns);
-    run->im.report->files++;
-    run->im.report->format =
-        before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
+    r->files++;
+    r->format = r->format.n && !str_is(r->format, row->name) ? S("several") : str_of(row->name);
+    if (row->is_copy)
+        return read_copy(&f);
     if (row->read_text)
-        return read_text(run, row, &f);
-    switch (row->shape) {
-    case RECORDS_ITEMS:
-        return each_item(run, row, &f, row->member ? items_member(text, row->member) : text);
-    case RECORDS_WHOLE:
-        return one_record(run, row, &f, str_trim(text), 1);
-    default:
-        for (str rest = text, line; take_line(&rest, &no, &line);)
-            TRY(one_record(run, row, &f, line, no));
-        begin_record(run);
-        return row->end ? judge_record(run, &f, row->end(&f), "line", no) : OK;
-    }
+        return one_record(&f, text, 0);
+    if (row->shape == RECORDS_WHOLE)
+        return one_record(&f, str_trim(text), 1);
+    if (row->shape == RECORDS_ITEMS)
+        return each_item(&f, row->member ? items_member(text, str_of(row->member)) : text);
+    for (str rest = text, line; take_line(&rest, &no, &line);)
+        TRY(one_record(&f, line, no));
+    begin_record(run);
+    return row->end ? judge_record(&f, row->end(&f), no) : OK;
 }
 
 /* --- beginning and end --- */
@@ -218,23 +205,21 @@ static bool is_left_out(const struct import_run *run, const struct import_format
            (is_text && (run->is_archive || !strcmp(row->name, "list")));
 }
 
-static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes,
-                              bool is_part)
+static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes)
 {
-    str text = import_without_mark(bytes);
-    const struct import_format *row = format_of(run->im.in->format, file->name, text, !is_part);
-    if (row && is_part && is_left_out(run, row, file->name))
+    str text = import_without_mark(bytes), format = run->im.in->format;
+    const struct import_format *row = format_of(format, file->name, text, !run->is_folder);
+    if (row && run->is_folder && is_left_out(run, row, file->name))
         row = NULL;
-    bool may_be_copy = !run->im.in->format.n || str_is(run->im.in->format, "rememberd");
-    if (!row && !is_part && may_be_copy && !str_trim(text).n) {
+    if (!row && !run->is_folder && (!format.n || str_is(format, "rememberd")) &&
+        !str_trim(text).n) {
         run->im.report->files++; /* the export of an empty space */
         return OK;
     }
-    if (!row && !is_part)
+    if (!row && !run->is_folder)
         return fail(run->ctx, BAD_INPUT, S_FMT ": " S_FMT, S_ARG(file->name),
-                    S_ARG(format_missing(&run->ctx->arena, run->im.in->format, text)));
-    if (!row)
-        run->im.report->ignored++;
+                    S_ARG(format_missing(&run->ctx->arena, format, text)));
+    run->im.report->ignored += !row;
     enum status s = row ? read_file(run, row, file, text) : OK;
     run->done += (int64_t)bytes.n;
     import_progress(run, 0);
@@ -258,8 +243,7 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
     for (size_t i = 0; i < n && s == OK; i++) {
         CLEANUP(unmap_file) struct mapped mapped = {S("")};
         s = map_file(ctx, v[i].path, &mapped);
-        s = s == OK ? import_one(&run, &v[i], mapped.text, run.is_folder)
-                    : judge_file(&run, v[i].name, s, true);
+        s = s == OK ? import_one(&run, &v[i], mapped.text) : judge_file(&run, v[i].name, s, true);
     }
     TRY(finish_run(&run, s));
     return out->files || out->failed
@@ -274,5 +258,5 @@ enum status engine_import_text(struct ctx *ctx, struct engine *e, const struct i
     const struct folder_file file = {.name = name, .bytes = (int64_t)text.n};
     TRY(begin_run(&run, ctx, e, in, out));
     run.all = file.bytes;
-    return finish_run(&run, import_one(&run, &file, text, false));
+    return finish_run(&run, import_one(&run, &file, text));
 }

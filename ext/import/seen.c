@@ -33,11 +33,6 @@ int64_t seen_times(const struct seen *s, uint64_t hash)
     return found ? (*found)->times + 1 : 0;
 }
 
-bool seen_add(struct seen *s, uint64_t hash)
-{
-    return seen_before(s, hash) == 0;
-}
-
 void seen_free(struct seen *s)
 {
     tdestroy(s->tree, free);

@@ -1,7 +1,6 @@
 /* seen.h - hashes that were met before, and how many times. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* All zero is empty. */
@@ -11,8 +10,6 @@ struct seen {
 
 /* Adds the hash, which is not 0, and tells how many times it was added before. */
 int64_t seen_before(struct seen *s, uint64_t hash);
-/* False when it is there already: what a file holds twice is counted once. */
-bool seen_add(struct seen *s, uint64_t hash);
 /* How many times it was given. */
 int64_t seen_times(const struct seen *s, uint64_t hash);
 void seen_free(struct seen *s);

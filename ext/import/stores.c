@@ -2,8 +2,7 @@
 #include "ext/import/foreign.h"
 #include "ext/import/items.h"
 
-/* The source's metadata with these members of the record, whatever they are, by their first name.
- */
+/* The source's metadata with these members of the record, by their first names. */
 static str metadata_with(struct foreign *f, const struct json *record,
                          const char *const (*members)[2])
 {
@@ -76,7 +75,7 @@ SHAPE(openmemory, (STR, id, .required = true, .min = 1), (STR, content, .require
 static enum status category_names(struct foreign *f, const struct json *ids, struct strs *out)
 {
     struct json *all;
-    str list = items_member(f->text, "categories");
+    str list = items_member(f->text, S("categories"));
     *out = (struct strs){NULL, 0};
     if (!ids || ids->type != JSON_ARRAY || !ids->n || !list.n)
         return OK;
@@ -84,8 +83,8 @@ static enum status category_names(struct foreign *f, const struct json *ids, str
     out->v = NEW_N(&f->ctx->arena, str, ids->n);
     for (const struct json *id = ids->first; id; id = id->next)
         for (const struct json *c = all->first; c && out->n < ids->n; c = c->next)
-            if (json_string(id).n && str_eq(json_string(json_get(c, "id")), json_string(id)))
-                out->v[out->n++] = json_string(json_get(c, "name"));
+            if (json_string(id).n && str_eq(text_in(c, "id"), json_string(id)))
+                out->v[out->n++] = text_in(c, "name");
     return OK;
 }
 
@@ -113,26 +112,19 @@ enum status openmemory_memory(struct foreign *f, const struct json *record)
 
 /* --- the MCP reference server: a graph of entities and relations --- */
 
-struct graph {
-    str type, name, entityType, from, to, relationType;
-    struct strs observations;
-};
-static FIELDS_OF(graph, entity, (STR, name, .required = true, .min = 1), (STR, entityType),
-                 (STRS, observations));
-static FIELDS_OF(graph, relation, (STR, from, .required = true, .min = 1),
-                 (STR, to, .required = true, .min = 1),
-                 (STR, relationType, .required = true, .min = 1));
+SHAPE(entity, (STR, name, .required = true, .min = 1), (STR, entityType), (STRS, observations));
+SHAPE(relation, (STR, from, .required = true, .min = 1), (STR, to, .required = true, .min = 1),
+      (STR, relationType, .required = true, .min = 1));
 
 /* Each observation is a memory that says of whom it is. */
 static enum status give_entity(struct foreign *f, const struct json *record)
 {
-    struct graph g;
-    TRY(fields_read(f->ctx, entity_fields, record, false, &g));
-    for (size_t i = 0; i < g.observations.n; i++) {
-        struct memory m = {.category = S("entity"),
-                           .tags = {&g.entityType, g.entityType.n > 0},
-                           .content = str_printf(&f->ctx->arena, S_FMT ": " S_FMT, S_ARG(g.name),
-                                                 S_ARG(g.observations.v[i]))};
+    struct entity e;
+    TRY(fields_read(f->ctx, entity_fields, record, false, &e));
+    for (size_t i = 0; i < e.observations.n; i++) {
+        struct memory m = {.category = S("entity"), .tags = {&e.entityType, e.entityType.n > 0}};
+        m.content =
+            str_printf(&f->ctx->arena, S_FMT ": " S_FMT, S_ARG(e.name), S_ARG(e.observations.v[i]));
         TRY(foreign_memory(f, &m));
     }
     return OK;
@@ -149,15 +141,15 @@ static str as_words(struct arena *a, str name)
 
 enum status graph_line(struct foreign *f, const struct json *record)
 {
-    str type = json_string(json_get(record, "type"));
+    str type = text_in(record, "type");
     if (str_is(type, "entity"))
         return give_entity(f, record);
     if (!str_is(type, "relation"))
         return fail_field(f->ctx, "type", "must be entity or relation");
-    struct graph g;
-    TRY(fields_read(f->ctx, relation_fields, record, false, &g));
+    struct relation r;
+    TRY(fields_read(f->ctx, relation_fields, record, false, &r));
     struct memory m = {.category = S("relationship")};
-    m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(g.from),
-                           S_ARG(as_words(&f->ctx->arena, g.relationType)), S_ARG(g.to));
+    m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(r.from),
+                           S_ARG(as_words(&f->ctx->arena, r.relationType)), S_ARG(r.to));
     return foreign_memory(f, &m);
 }

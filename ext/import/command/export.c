@@ -21,7 +21,7 @@ static enum status check_format(struct ctx *ctx, const struct options *o)
 
 /* Every space of the user, or the one that --space names. */
 static enum status find_pools(struct ctx *ctx, const struct options *o, struct engine *e,
-                              struct pool_ref **out, size_t *n)
+                              struct memory_select *out)
 {
     struct pool_info *v;
     size_t all;
@@ -29,12 +29,12 @@ static enum status find_pools(struct ctx *ctx, const struct options *o, struct e
     TRY(engine_spaces(ctx, e, o->user, &v, &all));
     if (!all && options_has(o, "user"))
         return fail(ctx, NOT_FOUND, "the user '" S_FMT "' has nothing here", S_ARG(o->user));
-    *out = NEW_N(&ctx->arena, struct pool_ref, all + 1);
-    *n = 0;
+    struct pool_ref *pools = NEW_N(&ctx->arena, struct pool_ref, all + 1);
+    out->pools = pools;
     for (size_t i = 0; i < all; i++)
         if (!is_one || str_eq(v[i].pool.space, o->space))
-            (*out)[(*n)++] = v[i].pool;
-    if (is_one && !*n && !str_is(o->space, DEFAULT_SPACE))
+            pools[out->n_pools++] = v[i].pool;
+    if (is_one && !out->n_pools && !str_is(o->space, DEFAULT_SPACE))
         return fail(ctx, NOT_FOUND,
                     "there is no space '" S_FMT "'; without --space all are exported",
                     S_ARG(o->space));
@@ -49,8 +49,7 @@ static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporti
         enum status s = engine_export_part(&part, e, x, PART_BYTES, &b, &is_last);
         if (s == OK && b.full)
             s = fail(&part, TOO_LARGE, "a part has over %d bytes", PART_MAX);
-        if (s != OK)
-            return fail(ctx, s, "%s", part.why);
+        TRY(ctx_pass(ctx, &part, s));
         if (!write_all(fd, buf_str(&b)))
             return fail(ctx, STORAGE, "cannot write: %s", strerror(errno));
     }
@@ -59,39 +58,38 @@ static enum status write_parts(struct ctx *ctx, struct engine *e, struct exporti
 
 /* A file that exists is kept. It has its name once it is whole: what a killed export leaves is
  * called FILE.part. */
+static enum status write_file(struct ctx *ctx, struct engine *e, struct exporting *x,
+                              const char *path)
+{
+    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
+    if (access(path, F_OK) == 0)
+        return fail(ctx, CONFLICT, "%s: %s", path, strerror(EEXIST));
+    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", part, strerror(errno));
+    leftover_add(part);
+    enum status s = write_parts(ctx, e, x, fd);
+    if (s == OK && (fsync(fd) < 0 || rename(part, path) < 0))
+        s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
+    if (s != OK)
+        unlink(part);
+    close(fd);
+    return s;
+}
+
 static enum status export_spaces(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    int fd = STDOUT_FILENO;
-    struct export_order order = {.select = SELECT_ALL,
-                                 .format =
-                                     str_is(o->format, "markdown") ? EXPORT_MARKDOWN : EXPORT_JSONL,
-                                 .all = true};
-    struct pool_ref *pools = NULL;
+    struct export_order order = {.select = SELECT_ALL, .all = true};
     const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
-    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
-    bool is_file = strcmp(path, "-") != 0;
+    order.format = str_is(o->format, "markdown") ? EXPORT_MARKDOWN : EXPORT_JSONL;
     TRY(instance_open(ctx, o, TO_READ, &instance));
-    TRY(find_pools(ctx, o, instance.engine, &pools, &order.select.n_pools));
-    order.select.pools = pools;
-    if (is_file && access(path, F_OK) == 0)
-        return fail(ctx, CONFLICT, "%s: %s", path, strerror(EEXIST));
-    if (is_file)
-        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", part, strerror(errno));
-    if (is_file)
-        leftover_add(part);
-    enum status s = write_parts(ctx, instance.engine, engine_export_begin(ctx, &order), fd);
-    if (s == OK && is_file && (fsync(fd) < 0 || rename(part, path) < 0))
-        s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
-    if (s != OK && is_file)
-        unlink(part);
-    if (is_file)
-        close(fd);
-    if (s == OK)
-        audit_note(ctx, "exported", o->user, "all=1");
-    return s;
+    TRY(find_pools(ctx, o, instance.engine, &order.select));
+    struct exporting *x = engine_export_begin(ctx, &order);
+    TRY(strcmp(path, "-") == 0 ? write_parts(ctx, instance.engine, x, STDOUT_FILENO)
+                               : write_file(ctx, instance.engine, x, path));
+    audit_note(ctx, "exported", o->user, "all=1");
+    return OK;
 }
 
 const struct command export_commands[] = {

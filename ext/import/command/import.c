@@ -31,8 +31,6 @@ static bool is_omniroute(const struct options *o)
     return o->words.n == 3 && str_is(o->words.v[1], "omniroute");
 }
 
-/* Each memory of the other database is added under its key, and one that is there already is
- * updated, so that an import may be repeated. Without --space each key gets a space of its own. */
 static enum status import_omniroute(struct ctx *ctx, const struct options *o,
                                     struct instance *instance)
 {
@@ -62,11 +60,9 @@ static void show_bytes(int64_t done, int64_t all)
 }
 
 /* Without --space a line of our own export goes where it was. */
-static enum status place_line(void *own, struct ctx *ctx, str space, struct pool_ref *out)
+static enum status place_line(UNUSED void *own, struct ctx *ctx, str space, struct pool_ref *out)
 {
-    const struct options *o = own;
-    if (!options_has(o, "space"))
-        out->space = str_dup(&ctx->arena, space);
+    out->space = str_dup(&ctx->arena, space);
     return OK;
 }
 
@@ -117,14 +113,12 @@ static void print_report(const struct import_report *r)
 static enum status import_files(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct import_report r;
-    struct options own = *o;
     const struct import_in in = {.pool = pool_of(o),
                                  .format = o->format,
                                  .dry_run = o->dry_run,
                                  .extract = !o->no_extract,
                                  .again = o->again,
-                                 .place = place_line,
-                                 .own = &own,
+                                 .place = options_has(o, "space") ? NULL : place_line,
                                  .progress = show_bytes};
     enum status s = engine_import(ctx, instance->engine, &in, o->words.v[1], &r);
     progress_end(&progress);
@@ -213,7 +207,6 @@ const struct command import_commands[] = {
           {"format",
            "Format of the file: rememberd, chatgpt, claude, letta, openmemory, mem0, mcp-memory, "
            "claude-code, codex, turns, locomo, markdown or list. Without --format, rememberd looks "
-           "at "
-           "the file"}}},
+           "at the file"}}},
     {0},
 };

@@ -22,16 +22,14 @@ struct message_line {
 /* What each line has beside its kind; of a struct memory, a struct session, and these two. */
 extern const struct field *const line_tables[LINE_KINDS];
 
-/* Adds a line with its end; v is the struct of the kind. */
-void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);
+/* Adds a line with its end; v is the struct of the kind. Markdown: the line in a comment, a label
+ * for people, and the text as it is. */
+typedef void copy_writer(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);
+copy_writer copy_write_line, copy_write_markdown;
+#define COPY_MARK "<!-- rememberd "
 str hashes_text(struct ctx *ctx, const uint64_t *v, size_t n);
 /* False when it is not whole numbers in hex. */
 bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n);
-
-/* --- Markdown: the line in a comment, a label for people, and the text as it is --- */
-
-#define COPY_MARK "<!-- rememberd "
-void copy_write_markdown(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v);
 
 /* One record of either form. */
 struct copy_record {

@@ -105,8 +105,6 @@ void copy_write_markdown(struct buf *out, struct ctx *ctx, enum line_kind kind, 
     }
 }
 
-/* --- back --- */
-
 /* The text up to the next comment, without the two line ends behind it. */
 static str take_text(struct arena *a, str *rest, int64_t *line)
 {

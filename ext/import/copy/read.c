@@ -34,13 +34,6 @@ struct copying {
     enum copy_step step;
 };
 
-static enum status find_place(struct copying *c, struct ctx *ctx, str space, struct pool_ref *out)
-{
-    const struct import_in *in = c->run->im.in;
-    *out = in->pool;
-    return in->place && space.n ? in->place(in->own, ctx, space, out) : OK;
-}
-
 static enum status read_hash(struct ctx *ctx, str text, const char *field, uint64_t *out)
 {
     uint64_t *v;
@@ -105,7 +98,8 @@ static enum status read_line(struct copying *c, struct ctx *ctx, const struct co
                              struct line *out)
 {
     struct json *v;
-    *out = (struct line){0};
+    const struct import_in *in = c->run->im.in;
+    *out = (struct line){.pool = in->pool};
     TRY(json_parse(ctx, record->json, &v));
     if (v->type != JSON_OBJECT)
         return fail(ctx, BAD_INPUT, "a JSON object is expected");
@@ -123,7 +117,8 @@ static enum status read_line(struct copying *c, struct ctx *ctx, const struct co
     if (out->memory.metadata.n > METADATA_MAX)
         return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
     TRY(read_hashes(ctx, out));
-    return find_place(c, ctx, *of[out->kind].space, &out->pool);
+    str space = *of[out->kind].space;
+    return in->place && space.n ? in->place(in->own, ctx, space, &out->pool) : OK;
 }
 
 /* --- writing --- */
@@ -169,10 +164,8 @@ static enum status count_new(struct ctx *ctx, struct engine *e, struct pool_ref 
     for (size_t i = 0; i < n; i++) {
         enum status s = store_message(ctx, e->store, pool, v[i].id, &there);
         TRY(soft_or(ctx, s, NOT_FOUND));
-        if (s == NOT_FOUND) {
-            out->messages++;
-            out->bytes += quota_bytes(&v[i], 1, NULL, 0);
-        }
+        out->messages += s == NOT_FOUND;
+        out->bytes += s == NOT_FOUND ? quota_bytes(&v[i], 1, NULL, 0) : 0;
     }
     return OK;
 }
@@ -208,8 +201,7 @@ static enum status write_session(struct copying *c, struct ctx *ctx, const struc
                          .n_messages = n};
     struct quota more = {0};
     struct session there;
-    if (!is_headed)
-        all.session = (struct session){.id = first->message.message.session};
+    all.session.id = is_headed ? first->session.id : first->message.message.session;
     for (size_t i = 0; i < n; i++)
         v[i] = b->v[i + is_headed].message.message;
     assert(all.session.id.n);
@@ -217,8 +209,7 @@ static enum status write_session(struct copying *c, struct ctx *ctx, const struc
     TRY(count_new(ctx, e, all.pool, v, n, &more));
     enum status s = store_session(ctx, e->store, all.pool, all.session.id, &there);
     TRY(soft_or(ctx, s, NOT_FOUND));
-    if (s == NOT_FOUND)
-        more.bytes += (int64_t)(all.session.title.n + all.session.metadata.n);
+    more.bytes += s == NOT_FOUND ? (int64_t)(all.session.title.n + all.session.metadata.n) : 0;
     TRY(engine_check_quota(ctx, e, all.pool, more));
     c->added[LINE_SESSION] += s == NOT_FOUND;
     c->added[LINE_MESSAGE] += more.messages;
@@ -254,19 +245,6 @@ static enum status write_bars(struct copying *c, struct ctx *ctx, const struct b
     return OK;
 }
 
-/* All or nothing. A second time it changes nothing. */
-static enum status write_batch(struct copying *c, struct ctx *ctx, const struct batch *b)
-{
-    switch (b->v[0].kind) {
-    case LINE_MEMORY:
-        return write_memories(c, ctx, b);
-    case LINE_BAR:
-        return write_bars(c, ctx, b);
-    default:
-        return write_session(c, ctx, b);
-    }
-}
-
 /* A dry run: what is not there by its id, or there in an earlier state, once each. */
 static enum status count_line(struct copying *c, struct ctx *ctx, const struct line *l)
 {
@@ -274,21 +252,17 @@ static enum status count_line(struct copying *c, struct ctx *ctx, const struct l
     struct memory memory;
     struct session session;
     struct message message;
-    str id = l->memory.id;
-    enum status s = OK;
-    if (l->kind == LINE_MEMORY) {
-        s = store_memory(ctx, store, l->pool, id, &memory);
-    } else if (l->kind == LINE_SESSION) {
-        id = l->session.id;
-        s = store_session(ctx, store, l->pool, id, &session);
-    } else if (l->kind == LINE_MESSAGE) {
-        id = l->message.message.id;
-        s = store_message(ctx, store, l->pool, id, &message);
-    }
-    const str parts[] = {l->pool.space, str_of(line_kinds[l->kind]), id};
+    const str ids[LINE_KINDS] = {[LINE_MEMORY] = l->memory.id,
+                                 [LINE_SESSION] = l->session.id,
+                                 [LINE_MESSAGE] = l->message.message.id};
+    str id = ids[l->kind];
+    enum status s = l->kind == LINE_MEMORY    ? store_memory(ctx, store, l->pool, id, &memory)
+                    : l->kind == LINE_SESSION ? store_session(ctx, store, l->pool, id, &session)
+                                              : store_message(ctx, store, l->pool, id, &message);
+    uint64_t hash = hash64(STR_LIST(l->pool.space, str_of(line_kinds[l->kind]), id));
     bool is_later =
         l->kind == LINE_MEMORY && s == OK && !memory.valid_to && l->memory.updated > memory.updated;
-    if ((s == NOT_FOUND || is_later) && seen_add(&c->run->seen, hash64(parts, 3)))
+    if ((s == NOT_FOUND || is_later) && !seen_before(&c->run->seen, hash))
         ++*(is_later ? &c->updated : &c->added[l->kind]);
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
@@ -302,15 +276,12 @@ static enum status name_line(struct copying *c, struct ctx *own, enum status s, 
 
 static struct erased_ask ask_of(const struct line *l)
 {
-    switch (l->kind) {
-    case LINE_MEMORY:
+    const struct message *m = &l->message.message;
+    if (l->kind == LINE_MEMORY)
         return (struct erased_ask){.memory = &l->memory, .created = l->memory.created};
-    case LINE_SESSION:
+    if (l->kind == LINE_SESSION)
         return (struct erased_ask){.session = &l->session, .created = l->session.created};
-    default:
-        return (struct erased_ask){.message = &l->message.message,
-                                   .created = l->message.message.created};
-    }
+    return (struct erased_ask){.message = m, .created = m->created};
 }
 
 /* What was erased here is left out of the batch, and a title that was made of it. */
@@ -336,11 +307,15 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
     return OK;
 }
 
+/* All or nothing. A second time it changes nothing. */
 static enum status take_batch(struct copying *c, struct ctx *ctx, struct batch *b)
 {
+    enum line_kind kind = b->v[0].kind;
     TRY(leave_erased(c, ctx, b));
-    if (b->n && (c->step == COPY_WRITES || b->v[0].kind == LINE_BAR))
-        return write_batch(c, ctx, b);
+    if (b->n && kind == LINE_BAR)
+        return write_bars(c, ctx, b);
+    if (b->n && c->step == COPY_WRITES)
+        return kind == LINE_MEMORY ? write_memories(c, ctx, b) : write_session(c, ctx, b);
     for (size_t i = 0; i < b->n; i++)
         TRY(count_line(c, ctx, &b->v[i]));
     return OK;

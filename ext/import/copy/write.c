@@ -15,8 +15,9 @@ enum export_step { STEP_LIST, STEP_SESSIONS, STEP_BARS, STEP_MEMORIES };
 struct exporting {
     struct ctx *ctx; /* of the export: what must outlive a part */
     struct export_order order;
+    copy_writer *write;
     size_t pool; /* of order's */
-    enum export_step step;
+    enum export_step first_step, step;
     struct strs sessions;
     size_t session;
     bool has_session; /* its own line is written */
@@ -24,51 +25,43 @@ struct exporting {
     struct memory_page_in page; /* the next one of memories */
 };
 
-static void write_record(const struct exporting *x, struct buf *out, struct ctx *ctx,
-                         enum line_kind kind, const void *v)
+static struct pool_ref pool_of(const struct exporting *x)
 {
-    if (x->order.format == EXPORT_MARKDOWN)
-        copy_write_markdown(out, ctx, kind, v);
-    else
-        copy_write_line(out, ctx, kind, v);
-}
-
-static enum export_step first_step(const struct export_order *order)
-{
-    return order->all ? STEP_LIST : STEP_MEMORIES;
+    return x->order.select.pools[x->pool];
 }
 
 ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
 
 /* Their ids, by when they began; no more is kept, since a user may have many. */
-static enum status list_sessions(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                 struct strs *out)
+static enum status list_sessions(struct exporting *x, struct engine *e)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    const struct session_filter f = {.pool = pool, .limit = SIZE_MAX};
+    CLEANUP(ctx_free) struct ctx own = ctx_child(x->ctx, 0);
+    const struct session_filter f = {.pool = pool_of(x), .limit = SIZE_MAX};
     struct session *v;
     size_t n;
-    engine_catch_up(ctx, e, pool);
-    TRY(ctx_pass(ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
+    engine_catch_up(x->ctx, e, f.pool);
+    TRY(ctx_pass(x->ctx, &own, store_sessions(&own, e->store, &f, &v, &n, NULL)));
     SORT(v, n, by_begin);
-    *out = (struct strs){NEW_N(&ctx->arena, str, n + 1), n};
+    x->sessions = (struct strs){NEW_N(&x->ctx->arena, str, n + 1), n};
     for (size_t i = 0; i < n; i++)
-        out->v[i] = str_dup(&ctx->arena, v[i].id);
+        x->sessions.v[i] = str_dup(&x->ctx->arena, v[i].id);
+    x->session = 0;
+    x->step = STEP_SESSIONS;
     return OK;
 }
 
-static enum status add_messages(struct exporting *x, struct ctx *ctx, struct engine *e,
-                                struct pool_ref pool, str id, struct buf *out)
+static enum status add_messages(struct exporting *x, struct ctx *ctx, struct engine *e, str id,
+                                struct buf *out)
 {
     struct message *v;
     size_t n;
-    TRY(store_session_messages(ctx, e->store, pool, id, x->position, ROWS, &v, &n));
+    TRY(store_session_messages(ctx, e->store, pool_of(x), id, x->position, ROWS, &v, &n));
     for (size_t i = 0; i < n; i++) {
         const struct message_line line = {.message = v[i],
-                                          .space = pool.space,
+                                          .space = pool_of(x).space,
                                           .chain = hashes_text(ctx, &v[i].chain, v[i].chain != 0),
                                           .tail = hashes_text(ctx, &v[i].tail, v[i].tail != 0)};
-        write_record(x, out, ctx, LINE_MESSAGE, &line);
+        x->write(out, ctx, LINE_MESSAGE, &line);
         x->position = doc_position(v[i].doc) + 1;
     }
     x->session += n < ROWS;
@@ -78,7 +71,7 @@ static enum status add_messages(struct exporting *x, struct ctx *ctx, struct eng
 
 /* A session that was erased since the list was made is left out. */
 static enum status add_session(struct exporting *x, struct ctx *ctx, struct engine *e,
-                               struct pool_ref pool, struct buf *out)
+                               struct buf *out)
 {
     if (x->session == x->sessions.n) {
         x->step = STEP_BARS;
@@ -87,49 +80,48 @@ static enum status add_session(struct exporting *x, struct ctx *ctx, struct engi
     str id = x->sessions.v[x->session];
     if (!x->has_session) {
         struct session session;
-        enum status s = store_session(ctx, e->store, pool, id, &session);
+        enum status s = store_session(ctx, e->store, pool_of(x), id, &session);
         if (soft_if(ctx, s, NOT_FOUND)) {
             x->session++;
             return OK;
         }
         TRY(s);
-        write_record(x, out, ctx, LINE_SESSION, &session);
+        x->write(out, ctx, LINE_SESSION, &session);
         x->has_session = true;
         x->position = 0;
     }
-    return add_messages(x, ctx, e, pool, id, out);
+    return add_messages(x, ctx, e, id, out);
 }
 
-static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine *e,
-                            struct pool_ref pool, struct buf *out)
+static enum status add_bars(struct exporting *x, struct ctx *ctx, struct engine *e, struct buf *out)
 {
     struct bars_read read;
-    TRY(store_bars(ctx, e->store, pool, 0, &read));
+    TRY(store_bars(ctx, e->store, pool_of(x), 0, &read));
     for (size_t i = 0; i < read.n; i++) {
         const struct bar *b = &read.bars[i];
         const struct bar_line line = {.bar = *b,
-                                      .space = pool.space,
+                                      .space = pool_of(x).space,
                                       .message = hashes_text(ctx, &b->message, b->message != 0),
                                       .terms = hashes_text(ctx, b->terms, b->n)};
-        write_record(x, out, ctx, LINE_BAR, &line);
+        x->write(out, ctx, LINE_BAR, &line);
     }
     x->step = STEP_MEMORIES;
     return OK;
 }
 
 static enum status add_memories(struct exporting *x, struct ctx *ctx, struct engine *e,
-                                struct pool_ref pool, struct buf *out)
+                                struct buf *out)
 {
     struct memory_page page;
     x->page.select.pools = &x->order.select.pools[x->pool];
-    engine_catch_up(ctx, e, pool);
+    engine_catch_up(ctx, e, pool_of(x));
     TRY(store_memory_page(ctx, e->store, &x->page, &page));
     for (size_t i = 0; i < page.n; i++)
-        write_record(x, out, ctx, LINE_MEMORY, &page.v[i]);
+        x->write(out, ctx, LINE_MEMORY, &page.v[i]);
     x->page.has_place = page.has_more;
     if (!page.has_more) {
         x->pool++;
-        x->step = first_step(&x->order);
+        x->step = x->first_step;
         return OK;
     }
     x->page.place_value = memory_sort_value(&page.v[page.n - 1], SORT_CREATED);
@@ -139,19 +131,15 @@ static enum status add_memories(struct exporting *x, struct ctx *ctx, struct eng
 
 static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine *e, struct buf *out)
 {
-    struct pool_ref pool = x->order.select.pools[x->pool];
     switch (x->step) {
     case STEP_LIST:
-        TRY(list_sessions(x->ctx, e, pool, &x->sessions));
-        x->step = STEP_SESSIONS;
-        x->session = 0;
-        return OK;
+        return list_sessions(x, e);
     case STEP_SESSIONS:
-        return add_session(x, ctx, e, pool, out);
+        return add_session(x, ctx, e, out);
     case STEP_BARS:
-        return add_bars(x, ctx, e, pool, out);
+        return add_bars(x, ctx, e, out);
     default:
-        return add_memories(x, ctx, e, pool, out);
+        return add_memories(x, ctx, e, out);
     }
 }
 
@@ -160,8 +148,11 @@ struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order
     struct exporting *x = NEW(&ctx->arena, struct exporting);
     *x = (struct exporting){.ctx = ctx,
                             .order = *order,
-                            .step = first_step(order),
+                            .write = order->format == EXPORT_MARKDOWN ? copy_write_markdown
+                                                                      : copy_write_line,
+                            .first_step = order->all ? STEP_LIST : STEP_MEMORIES,
                             .page = {.select = order->select, .is_ascending = true, .limit = ROWS}};
+    x->step = x->first_step;
     x->page.select.n_pools = 1;
     if (order->all)
         x->page.select.closed = CLOSED_TOO;

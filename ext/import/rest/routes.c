@@ -5,8 +5,6 @@
 #include "surface/common/error_body.h"
 #include "surface/rest/list.h"
 
-/* --- import --- */
-
 struct import_ask {
     struct import_in in;
     str name;
@@ -68,8 +66,6 @@ static HANDLER(memory_import)
     TRY(engine_import_text(ctx, app->engine, &ask.in, ask.name, in->body, &report));
     return reply_fields(out, import_out_fields, &report);
 }
-
-/* --- export --- */
 
 struct export_in {
     struct filter_in filter;
