@@ -89,6 +89,7 @@ struct surface {
     const char *aside;
     const struct error_shape *errors; /* for /openapi.json */
     enum token_scope scope;           /* of its routes that name none; or 0 */
+    bool is_strict;                   /* all of its routes are strict */
 };
 
 /* What a token needs for a route: what its row says, else what its access or its surface does, else

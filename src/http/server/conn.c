@@ -73,7 +73,6 @@ static void on_eof(struct conn *c, bool is_clean)
     c->x->keep_alive = false;
 }
 
-/* Reading stops when a client sends more requests ahead than it may. */
 static void keep_pending(struct conn *c, str bytes)
 {
     buf_add(&c->pending, bytes);
@@ -98,7 +97,6 @@ static void admit_early(struct conn *c)
         conn_refuse(c, TOO_BUSY, 0);
 }
 
-/* Says that the client may send the body it asked about. */
 static void send_continue(struct conn *c)
 {
     c->x->wants_continue = false;

@@ -219,8 +219,7 @@ bool exchange_is_early(const struct exchange *x)
 
 /* --- the reply --- */
 
-/* The part of a head that replies and relays share. Answers are one caller's: nobody keeps them
- * unless the route, or the upstream, says so. */
+/* Answers are one caller's: nobody keeps them unless the route, or the upstream, says so. */
 struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has)
 {
     struct buf *b = &x->conn->out;
@@ -288,10 +287,8 @@ static void word_failure(struct exchange *x, enum status s, int code)
     x->how = s;
     if (x->ctx.failed == OK)
         fail(&x->ctx, s, "%s", status_name(s));
-    x->out = (struct reply){
-        .code = code,
-        .body = buf_make(&x->ctx.arena, x->loop->server->settings.reply_max),
-    };
+    x->out = (struct reply){.code = code,
+                            .body = buf_make(&x->ctx.arena, x->loop->server->settings.reply_max)};
     x->surface->word_error(&x->ctx, s, &x->in, &x->out);
     if (code)
         x->out.code = code;
@@ -311,9 +308,8 @@ static void word_failure(struct exchange *x, enum status s, int code)
                      str_printf(&x->ctx.arena, "%d", x->attempt.retry_s ? x->attempt.retry_s : 1));
 }
 
-/* On the loop, in the words of the surface that was found for the path (the first surface while
- * there is no path): a failure looks the same to a client whether a handler or the server noticed
- * it. */
+/* In the words of the surface that was found for the path, or the first one's: a failure looks the
+ * same to a client whether a handler or the server noticed it. */
 void exchange_refuse(struct exchange *x, enum status s, int code)
 {
     word_failure(x, s, code);
@@ -350,7 +346,7 @@ static enum status run_handler(struct exchange *x)
         TRY(admit_caller(x));
     if (route->checks_secret)
         TRY(limited(x, attempts_may(ctx, s->attempts, &x->in)));
-    TRY(request_read(ctx, route, x->surface->aside, &x->in));
+    TRY(request_read(ctx, x->surface, route, &x->in));
     if (x->surface->settle && route->access != ACCESS_OPEN)
         TRY(x->surface->settle(ctx, s->app, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
@@ -450,7 +446,6 @@ bool exchange_admit(struct exchange *x)
     return false;
 }
 
-/* The one request without a route that is not refused. */
 static void answer_options(struct exchange *x)
 {
     x->out.code = 204;
@@ -508,8 +503,7 @@ static void start_answer(struct exchange *x)
         send_reply(x);
 }
 
-/* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
- * asked. */
+/* Of a client that has gone a reply is thrown away, and no upstream is asked. */
 void exchange_ran(struct exchange *x)
 {
     assert(loop_is_here(x->loop));

@@ -134,8 +134,6 @@ static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct ar
     return OK;
 }
 
-/* --- the face --- */
-
 enum status listener_open(struct ctx *ctx, str at, unsigned mode, struct arena *a,
                           struct listener *out)
 {

@@ -269,7 +269,6 @@ void loop_open(struct loop *l, struct server *s)
     uv_poll_start(&l->accept, UV_READABLE, on_accept);
 }
 
-/* Returns when end_loop has closed the last handle. */
 static void *run_loop(void *arg)
 {
     struct loop *l = arg;

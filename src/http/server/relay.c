@@ -67,7 +67,6 @@ static void take_header(struct exchange *x, str line)
     reply_line(&t->head, name, h.value);
 }
 
-/* Whether the client gets a body with this answer. */
 static bool has_body(const struct exchange *x)
 {
     int code = x->out.code;
@@ -377,14 +376,13 @@ static void end_failed(struct exchange *x, enum status s)
     exchange_end_answer(x, false);
 }
 
-/* The client learns the upstream's host, not its path or query: those may hold a key. */
+/* The client learns the upstream's host: user, path and query may hold a key. */
 static void fail_upstream(struct exchange *x, enum status s, const char *why)
 {
     str url = x->relay->url;
     size_t scheme = str_find(url, S("://"));
     str host = scheme < url.n ? str_sub(url, scheme + 3, url.n) : url;
     host = str_cut(&host, '/');
-    /* The user and password that a URL may hold do not belong into a message. */
     size_t at = str_find(host, S("@"));
     if (at < host.n)
         host = str_sub(host, at + 1, host.n);

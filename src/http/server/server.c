@@ -40,11 +40,9 @@ str server_url(struct ctx *ctx, const struct server *s)
  * moments. */
 void server_stats(const struct server *s, struct server_stats *out)
 {
-    *out = (struct server_stats){
-        .connections = atomic_load(&s->connections),
-        .active = atomic_load(&s->active),
-        .queued = atomic_load(&s->queued),
-    };
+    *out = (struct server_stats){.connections = atomic_load(&s->connections),
+                                 .active = atomic_load(&s->active),
+                                 .queued = atomic_load(&s->queued)};
     for (size_t i = 0; i < s->n_loops; i++) {
         const struct counters *c = &s->loops[i].count;
         out->requests += c->requests;

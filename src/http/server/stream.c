@@ -30,7 +30,6 @@ static enum status make_piece(struct exchange *x)
     return made;
 }
 
-/* On a worker, or on the loop for a quick route. */
 enum status stream_begin(struct exchange *x)
 {
     x->stream = x->out.stream;

@@ -134,8 +134,8 @@ static bool is_listed(const struct server_settings *settings, str name)
     return settings->hosts && str_is_one_of(name, settings->hosts);
 }
 
-/* Exactly one Host is required (RFC 9112, section 3.2); HTTP/1.0 did not have it. With two of them,
- * or another one in the target, we and a proxy in front could each believe another one. */
+/* RFC 9112, section 3.2. Of two of them, also where the other one is in the target, we and a proxy
+ * in front could each believe another one. */
 enum status guard_host(struct ctx *ctx, const struct request *in, str authority, bool is_old)
 {
     struct page_origin it = {.scheme = S("http")};

@@ -15,11 +15,9 @@ struct span {
 
 void incoming_init(struct incoming *in, struct ctx *ctx, size_t head_max)
 {
-    *in = (struct incoming){
-        .ctx = ctx,
-        .head = buf_make(&ctx->arena, head_max),
-        .spans = NEW_N(&ctx->arena, struct span, HEADERS_MAX),
-    };
+    *in = (struct incoming){.ctx = ctx,
+                            .head = buf_make(&ctx->arena, head_max),
+                            .spans = NEW_N(&ctx->arena, struct span, HEADERS_MAX)};
 }
 
 /* Only now do the spans become pointers: the buffer of the head has stopped growing. Surrounding

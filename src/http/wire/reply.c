@@ -13,7 +13,6 @@ int http_code(enum status s)
     return s < STATUS_COUNT ? codes[s] : 500;
 }
 
-/* name is not copied and must outlive the exchange: callers pass literals. */
 void reply_header(struct reply *r, const char *name, str value)
 {
     assert(r->n_headers < REPLY_HEADERS_MAX);
@@ -32,7 +31,6 @@ enum status reply_fields(struct reply *r, const struct field *table, const void 
     return OK;
 }
 
-/* For people who read the wire: programs go by the code. */
 const char *http_reason(int code)
 {
     static const struct {

@@ -92,67 +92,54 @@ enum status request_query_read(struct ctx *ctx, const struct request *r, const s
     return OK;
 }
 
+static bool is_strict(const struct surface *surface, const struct route *route)
+{
+    return surface->is_strict || route->strict;
+}
+
 /* Whether a parameter that nobody reads is refused. Where something is erased or written, a dry run
  * that is asked for in vain would be none. A route that is passed on has no name. */
-static bool refuses_unknown(const struct route *route)
+static bool refuses_unknown(const struct surface *surface, const struct route *route)
 {
     bool erases = route->words.name && str_is(str_of(route->method), "DELETE");
-    return route->strict || erases ||
+    return is_strict(surface, route) || erases ||
            (route->takes && route->words.asks && route->scope != MAY_READ);
 }
 
-/* seen has a bit for each row, so that a required parameter that never came is noticed. */
-static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
-                                  str name, str value, uint64_t *seen, void *out)
+static enum status refuse_unknown(struct ctx *ctx, const struct route *route, str name)
 {
-    const struct field *row = field_named(route->takes, name);
-    uint64_t bit = row && row - route->takes < 64 ? (uint64_t)1 << (row - route->takes) : 0;
-    if (*seen & bit)
-        return fail_field(ctx, row->name, TWICE_RULE);
-    *seen |= bit; /* one for each row: no table is that long */
-    if (row)
-        return fields_set(ctx, route->takes, name, value, out);
-    if (refuses_unknown(route) && !(aside && str_is(name, aside)))
-        return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
-    return OK;
+    bool is_member = route->takes && field_named(route->takes, name);
+    return fail_field(ctx, str_c(&ctx->arena, name),
+                      is_member ? "belongs in the body, not in the query" : "is not a known field");
 }
 
-static enum status read_query(struct ctx *ctx, const struct route *route, const char *aside,
-                              struct request *r, void *out)
+/* Into *out by the route's table. NULL: a query beside a body, or of a route that takes nothing,
+ * whose names are checked. seen has a bit for each row: no table is longer than 64. */
+static enum status read_query(struct ctx *ctx, const struct surface *surface,
+                              const struct route *route, struct request *r, void *out)
 {
-    str query = r->query, name, value;
+    const struct field *table = out ? route->takes : route->words.asks;
+    bool is_all_known = refuses_unknown(surface, route);
+    str query = out || is_all_known ? r->query : S(""), name, value;
     uint64_t seen = 0;
-    fields_defaults(route->takes, out);
     while (query.n) {
         if (!next_pair(&ctx->arena, &query, &name, &value))
             return name.n ? fail_field(ctx, str_c(&ctx->arena, name), QUERY_RULE)
                           : fail(ctx, BAD_INPUT, "the query " QUERY_RULE);
-        if (name.n)
-            TRY(set_from_query(ctx, route, aside, name, value, &seen, out));
+        const struct field *row = name.n && table ? field_named(table, name) : NULL;
+        uint64_t bit = row && row - table < 64 ? (uint64_t)1 << (row - table) : 0;
+        if (seen & bit)
+            return fail_field(ctx, row->name, TWICE_RULE);
+        seen |= bit;
+        if (row && out)
+            TRY(fields_set(ctx, table, name, value, out));
+        else if (!row && name.n && is_all_known &&
+                 !(surface->aside && str_is(name, surface->aside)))
+            return refuse_unknown(ctx, route, name);
     }
-    for (size_t i = 0; route->takes[i].name && i < 64; i++)
-        if (route->takes[i].required && !(seen >> i & 1))
-            return fail_missing(ctx, route->takes[i].name);
-    return OK;
-}
-
-/* A query beside a body, or of a route that takes none. */
-static enum status check_query(struct ctx *ctx, const struct route *route, const char *aside,
-                               const struct request *r)
-{
-    const struct field *asks = route->words.asks;
-    str query = r->query, name, value;
-    while (refuses_unknown(route) && query.n) {
-        bool is_fine = next_pair(&ctx->arena, &query, &name, &value);
-        if (!name.n && !is_fine)
-            return fail(ctx, BAD_INPUT, "the query " QUERY_RULE);
-        if (!name.n || (aside && str_is(name, aside)) || (asks && field_named(asks, name)))
-            continue;
-        bool is_member = route->takes && field_named(route->takes, name);
-        return fail_field(ctx, str_c(&ctx->arena, name),
-                          is_member ? "belongs in the body, not in the query"
-                                    : "is not a known field");
-    }
+    for (size_t i = 0; out && table[i].name && i < 64; i++)
+        if (table[i].required && !(seen >> i & 1))
+            return fail_missing(ctx, table[i].name);
     return OK;
 }
 
@@ -186,25 +173,22 @@ static enum status read_body(struct ctx *ctx, const struct route *route, struct 
 
 /* On the thread of the handler, after admit. A GET with a body is rare and not forbidden; then the
  * body counts. */
-enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
+enum status request_read(struct ctx *ctx, const struct surface *surface, const struct route *route,
                          struct request *r)
 {
     static const char *const asking[] = {"GET", "HEAD", "DELETE", NULL};
     struct json *json = NULL;
-    void *in;
-    bool by_query = route->takes && !r->body.n && name_index(asking, r->method, -1) >= 0;
-    TRY(by_query ? OK : check_query(ctx, route, aside, r));
-    if (!route->takes && !route->wants_json)
-        return OK;
-    in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
-    if (by_query) {
-        TRY(read_query(ctx, route, aside, r, in));
-    } else {
+    void *in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
+    bool by_query = in && !r->body.n && name_index(asking, r->method, -1) >= 0;
+    if (by_query)
+        fields_defaults(route->takes, in);
+    TRY(read_query(ctx, surface, route, r, by_query ? in : NULL));
+    if (!by_query && (in || route->wants_json)) {
         TRY(read_body(ctx, route, r, &json));
         r->json = json;
-        r->aside = set_aside(route, aside, json);
-        if (route->takes)
-            TRY(fields_read(ctx, route->takes, r->json, route->strict, in));
+        r->aside = set_aside(route, surface->aside, json);
+        if (in)
+            TRY(fields_read(ctx, route->takes, json, is_strict(surface, route), in));
     }
     r->in = in;
     return OK;

@@ -3,10 +3,10 @@
 
 #include "http/http.h"
 
-/* The body, or the query of GET, HEAD and DELETE without one, into r->in and r->json. aside is a
- * member that a strict route without a row for it lets pass, or NULL. */
-MUST_USE enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
-                                  struct request *r);
+/* The body, or the query of GET, HEAD and DELETE without one, into r->in and r->json; what the
+ * surface reads of a body beside its routes (aside) into r->aside. */
+MUST_USE enum status request_read(struct ctx *ctx, const struct surface *surface,
+                                  const struct route *route, struct request *r);
 
 /* The path of a request's target, undecoded: of "/path?query#part" and of "http://host/path?query",
  * whose host is *authority then, else "". *origin_form is the target without host and part. */

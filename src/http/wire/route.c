@@ -24,8 +24,8 @@ enum token_scope route_scope(const struct surface *s, const struct route *r)
     return strcmp(r->method, "GET") == 0 ? MAY_READ : MAY_WRITE;
 }
 
-/* RFC 3986, section 2.1. False for a broken escape, a NUL and bytes that are no UTF-8: such a name
- * could be another one further down. Plus means a space in a query only, as HTML forms write it. */
+/* RFC 3986, section 2.1. What is refused could be another name further down. Plus means a space in
+ * a query only, as HTML forms write it. */
 bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
 {
     if (!memchr(s.p, '%', s.n) && !(plus_is_space && memchr(s.p, '+', s.n))) {

@@ -432,8 +432,6 @@ enum status auth_pool(struct ctx *ctx, struct app *app, const struct identity *w
     return OK;
 }
 
-/* OmniRoute's clients send the id of a key where we have spaces. An id that is no token's is taken
- * as the name of a space. */
 enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                           struct pool_ref *out)
 {

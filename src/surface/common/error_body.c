@@ -31,12 +31,12 @@ struct error_body error_body_of(struct ctx *ctx, enum status s, const struct req
         rule++;
     if (rule->code)
         out->code = rule->code;
-    return (struct error_body){
-        .message = names_field ? str_printf(&ctx->arena, "%s: %s", ctx->field, why) : str_of(why),
-        .name = str_of(rule->name ? rule->name : otherwise),
-        .type = str_of(rule->type ? rule->type : ""),
-        .field = str_of(ctx->field),
-    };
+    return (struct error_body){.message = names_field
+                                              ? str_printf(&ctx->arena, "%s: %s", ctx->field, why)
+                                              : str_of(why),
+                               .name = str_of(rule->name ? rule->name : otherwise),
+                               .type = str_of(rule->type ? rule->type : ""),
+                               .field = str_of(ctx->field)};
 }
 
 /* Clears first: the handler may have written half of a success. */
@@ -82,8 +82,6 @@ static const struct field openai_shape[] = {
 
 const struct error_shape openai_errors = {"OpenaiError", "application/json", openai_shape};
 
-/* The shape of OpenAI's API reference: param names the field, and is null like code when there is
- * none. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     struct error_body body = error_body_of(ctx, s, in, openai_rules, "", out);
@@ -108,15 +106,13 @@ void word_problem(struct ctx *ctx, enum status s, const struct request *in, stru
                                               {0}};
     struct error_body body = error_body_of(ctx, s, in, rules, status_name(s), out);
     int code = out->code ? out->code : http_code(s);
-    const struct problem problem = {
-        .type = S("about:blank"),
-        .title = str_of(http_reason(code)),
-        .status = code,
-        .detail = body.message,
-        .field = body.field,
-        .code = body.name,
-        .request_id = str_of(ctx->id),
-    };
+    const struct problem problem = {.type = S("about:blank"),
+                                    .title = str_of(http_reason(code)),
+                                    .status = code,
+                                    .detail = body.message,
+                                    .field = body.field,
+                                    .code = body.name,
+                                    .request_id = str_of(ctx->id)};
     out->type = S("application/problem+json");
     error_body_write(out, problem_fields, &problem);
 }

@@ -39,10 +39,12 @@ extern const struct error_shape openai_errors;
 /* application/problem+json (RFC 9457), with field, code and request_id: our own endpoints. */
 void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape problem_errors;
-#define PROBLEM_SURFACE(NAME, ROUTES)                                                              \
+#define PROBLEM_SURFACE(NAME, ROUTES, ...)                                                         \
     {                                                                                              \
-        NAME, ROUTES, word_problem, auth_agent_request, SURFACE_SETTLES, .errors = &problem_errors \
+        NAME, ROUTES, word_problem, auth_agent_request, SURFACE_SETTLES,                           \
+            .errors = &problem_errors, ##__VA_ARGS__                                               \
     }
+#define STRICT_SURFACE(NAME, ROUTES) PROBLEM_SURFACE(NAME, ROUTES, .is_strict = true)
 /* {"type": "error", "error": {type, message}, "request_id"}, as Anthropic's clients expect it. */
 void word_anthropic_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out);

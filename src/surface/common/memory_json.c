@@ -130,8 +130,6 @@ enum status json_list(struct ctx *ctx, const struct field *table, const void *v,
                   : OK;
 }
 
-/* For lists whose length is ours to know, such as one detail of an error: that they fit is
- * asserted. */
 const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                 size_t size)
 {

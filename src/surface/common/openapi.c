@@ -91,13 +91,13 @@ static bool needs_a_field(const struct field *table)
     return false;
 }
 
-static void write_body(struct api *api, const struct route *r)
+static void write_body(struct api *api, const struct surface *s, const struct route *r)
 {
     const struct field *table = r->takes ? r->takes : r->words.sends;
     const char *type = r->words.sends_type ?: "application/json";
     if (!(table || r->words.sends_type) || !route_has_body(r))
         return;
-    enum schema_use use = r->takes ? route_body_use(r) : SCHEMA_INPUT;
+    enum schema_use use = r->takes ? route_body_use(s, r) : SCHEMA_INPUT;
     json_member_raw(&api->w, "requestBody",
                     JSON_FORM(api->arena, "{'required':%,'content':{%}}",
                               !table || needs_a_field(table) ? S("true") : S("false"),
@@ -220,7 +220,7 @@ static void write_operation(struct api *api, const struct surface *s, const stru
                         : JSON_FORM(api->arena, "[{'token':['%']},{}]",
                                     str_of(token_scope_name(route_scope(s, r)))));
     write_parameters(w, r);
-    write_body(api, r);
+    write_body(api, s, r);
     json_member_open(w, "responses", '{');
     write_answer(api, s, r, code);
     if (r->words.code_too)

@@ -39,9 +39,9 @@ bool route_has_body(const struct route *r)
     return name_index(methods, str_of(r->method), -1) >= 0;
 }
 
-enum schema_use route_body_use(const struct route *r)
+enum schema_use route_body_use(const struct surface *s, const struct route *r)
 {
-    return r->strict ? SCHEMA_STRICT : SCHEMA_INPUT;
+    return s->is_strict || r->strict ? SCHEMA_STRICT : SCHEMA_INPUT;
 }
 
 /* --- operations --- */
@@ -130,7 +130,8 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
     for (const struct field *f = r->takes; adds_space && f->name; f++)
         adds_space = !str_is(str_of(f->name), s->aside);
     struct api_schema schemas[] = {
-        {route_has_body(r) ? r->takes : NULL, route_body_use(r), adds_space, str_of(w->takes_name)},
+        {route_has_body(r) ? r->takes : NULL, route_body_use(s, r), adds_space,
+         str_of(w->takes_name)},
         {w->sends, SCHEMA_INPUT, false, str_of(w->sends_name)},
         {w->gives, SCHEMA_OUTPUT, false, str_of(w->gives_name)},
     };

@@ -30,4 +30,4 @@ str api_operation_name(struct arena *a, const struct surface *const *list, const
 
 /* A method that sends a body. */
 bool route_has_body(const struct route *r);
-enum schema_use route_body_use(const struct route *r);
+enum schema_use route_body_use(const struct surface *s, const struct route *r);

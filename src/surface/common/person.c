@@ -122,7 +122,6 @@ static enum status name_in_body(struct ctx *ctx, const struct json *body, str so
     return OK;
 }
 
-/* Members in which clients name a conversation; the first one with text wins. */
 str person_session(struct ctx *ctx, const struct json *body)
 {
     static const char *const members[] = {"session_id", "metadata.session_id", "metadata.chat_id",

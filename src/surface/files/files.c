@@ -33,8 +33,6 @@ SHAPE(file_command_in,
 SHAPE(file_command_out, (STR, content, .required = true, .help = "what the model reads"),
       (BOOL, is_error, .required = true, .help = "nothing was done, and content says why"));
 
-/* --- one command --- */
-
 enum { LINES_MAX = 999999, BESIDE = 2 }; /* BESIDE: lines around a change that are shown */
 
 struct running {
@@ -46,8 +44,6 @@ struct running {
     str path, to; /* of path or old_path, and of new_path, without tricks */
     struct file_command_out *out;
 };
-
-/* --- what is said --- */
 
 static enum status say_text(struct running *c, str text)
 {
@@ -96,8 +92,6 @@ static bool is_refused(struct running *c, str was, str text)
     return c->out->is_error;
 }
 
-/* --- view --- */
-
 /* From 1; -1 is the end. */
 static enum status read_range(struct running *c, int64_t lines, int64_t *from, int64_t *to)
 {
@@ -138,8 +132,6 @@ static enum status run_view(struct running *c)
     return say_text(c, tree_list(&c->ctx->arena, &c->tree, c->path));
 }
 
-/* --- create --- */
-
 /* A file cannot be a folder as well. */
 static bool is_blocked(struct running *c, str path)
 {
@@ -164,8 +156,6 @@ static enum status run_create(struct running *c)
     TRY(s);
     return say_words(c, "File created successfully at: " S_FMT, S_ARG(c->in->path));
 }
-
-/* --- str_replace and insert --- */
 
 /* The file to edit, or NULL with the refusal. */
 static const struct file *find_edited(struct running *c)
@@ -265,8 +255,6 @@ static enum status run_insert(struct running *c)
     return write_file(c, file, text,
                       str_printf(a, "The file " S_FMT " has been edited.", S_ARG(c->in->path)));
 }
-
-/* --- delete and rename --- */
 
 /* The files that a path names: itself, or all below it. */
 static size_t files_of(struct running *c, struct file **out)
@@ -403,9 +391,9 @@ const struct tool file_tools[] = {
 };
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/memory_tool", memory_tool), READS(file_command_in), .strict = true,
+    {ROUTE("POST", "/v1/memory_tool", memory_tool), READS(file_command_in),
      ANSWERS(file_command_out), .help = "a command of Claude's memory tool"},
     {0},
 };
 
-const struct surface surface_files = PROBLEM_SURFACE("files", routes);
+const struct surface surface_files = STRICT_SURFACE("files", routes);

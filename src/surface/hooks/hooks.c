@@ -191,8 +191,6 @@ static enum status read_hook(struct ctx *ctx, struct app *app, const struct requ
     return read_conversation(ctx, app, h);
 }
 
-/* --- a prompt --- */
-
 /* Makes the messages from `from` to `end` and one more what the turn's request says. */
 static void say_messages(struct arena *a, const struct hook *h, size_t from, size_t end,
                          struct said last, struct turn_in *t)
@@ -271,8 +269,6 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
     return answer_context(ctx, h, context, out);
 }
 
-/* --- an answer --- */
-
 /* The user's last message; n_said: there is none. */
 static size_t last_prompt(const struct hook *h)
 {
@@ -321,8 +317,6 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
     return OK;
 }
 
-/* --- a compaction --- */
-
 /* What waits to be distilled is due now, and the conversation counts as said from here on. */
 static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *h,
                                  struct reply *out)
@@ -342,8 +336,6 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
                 NOT_FOUND));
     return engine_sync(ctx, app->engine, h->turn.pool, &sessions);
 }
-
-/* --- the table --- */
 
 /* Names of the same moment in Claude Code and Codex, and in Gemini CLI. */
 static const struct hook_event events[] = {

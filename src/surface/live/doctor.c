@@ -15,10 +15,9 @@ static HANDLER(doctor_get)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/doctor", doctor_get), .strict = true, .access = ACCESS_OPERATOR,
-     ANSWERS(doctor_out),
+    {ROUTE("GET", "/v1/doctor", doctor_get), .access = ACCESS_OPERATOR, ANSWERS(doctor_out),
      .help = "what is wrong, and what to do; asks the upstreams, so it takes seconds"},
     {0},
 };
 
-const struct surface surface_doctors = PROBLEM_SURFACE("doctor", routes);
+const struct surface surface_doctors = STRICT_SURFACE("doctor", routes);

@@ -116,7 +116,8 @@ static HANDLER(events_get)
     if (!who->space_from)
         ask.pool.space = S("");
     if (auth_cookie(in).n &&
-        soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &until)))
+        soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &until)) &&
+        str_eq(token.id, who->token))
         ask.until = until;
     TRY(find_hidden(ctx, app, who, &ask.hidden));
     struct event_answer *a = NEW(&ctx->arena, struct event_answer);
@@ -135,8 +136,8 @@ static HANDLER(events_get)
 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/events", events_get), .words.type = "text/event-stream", TAKES(events_in),
-     .strict = true, .help = "what changes, as server-sent events"},
+     .help = "what changes, as server-sent events"},
     {0},
 };
 
-const struct surface surface_events = PROBLEM_SURFACE("events", routes);
+const struct surface surface_events = STRICT_SURFACE("events", routes);

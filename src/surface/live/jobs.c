@@ -92,8 +92,6 @@ static enum status find_job(struct ctx *ctx, struct app *app, const struct reque
     return fail(ctx, NOT_FOUND, "there is no job with this id; the list ends with the process");
 }
 
-/* --- handlers --- */
-
 /* Without a space that is named, every space in one job for those who reach them all. */
 static HANDLER(job_begin)
 {
@@ -151,15 +149,14 @@ static HANDLER(job_cancel)
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/jobs", job_begin), .words.code = 202, READS(job_in), .strict = true,
-     ANSWERS(job_out), .help = "begin long work; answers at once with its id"},
-    {ROUTE("GET", "/v1/jobs", job_list), .strict = true, ANSWERS(jobs_out),
-     .help = "jobs of this process"},
-    {ROUTE("GET", "/v1/jobs/{id}", job_get), .strict = true, ANSWERS(job_out),
+    {ROUTE("POST", "/v1/jobs", job_begin), .words.code = 202, READS(job_in), ANSWERS(job_out),
+     .help = "begin long work; answers at once with its id"},
+    {ROUTE("GET", "/v1/jobs", job_list), ANSWERS(jobs_out), .help = "jobs of this process"},
+    {ROUTE("GET", "/v1/jobs/{id}", job_get), ANSWERS(job_out),
      .help = "one job: how far it is, what it did"},
-    {ROUTE("DELETE", "/v1/jobs/{id}", job_cancel), .strict = true, .words.code = 202,
-     ANSWERS(job_out), .help = "cancel a job"},
+    {ROUTE("DELETE", "/v1/jobs/{id}", job_cancel), .words.code = 202, ANSWERS(job_out),
+     .help = "cancel a job"},
     {0},
 };
 
-const struct surface surface_jobs = PROBLEM_SURFACE("jobs", routes);
+const struct surface surface_jobs = STRICT_SURFACE("jobs", routes);

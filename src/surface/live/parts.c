@@ -12,8 +12,6 @@
 
 enum { QUERY_MAX = 65536, PAYLOAD_MAX = 65536, KIND_MAX = 64 };
 
-/* --- the parts --- */
-
 SHAPE(words_part, (BOOL, available));
 
 SHAPE(embedding_part, (BOOL, available, .help = "whether a text can be embedded now"),
@@ -155,17 +153,15 @@ static HANDLER(log_list)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/engine", parts_get), .strict = true, .access = ACCESS_ADMIN,
-     ANSWERS(parts_out),
+    {ROUTE("GET", "/v1/engine", parts_get), .access = ACCESS_ADMIN, ANSWERS(parts_out),
      .help = "state of words, embedding, vectors, Qdrant and reranking; asks Qdrant"},
     {ROUTE("POST", "/v1/engine/qdrant/search", qdrant_search), .scope = MAY_READ, READS(search_in),
-     .strict = true, .access = ACCESS_ADMIN, ANSWERS(hits_out), .help = "what Qdrant alone finds"},
-    {ROUTE("POST", "/v1/engine/qdrant/cleanup", qdrant_cleanup), .strict = true,
-     .access = ACCESS_ADMIN, ANSWERS(cleanup_out),
-     .help = "erase the user's points in Qdrant that retention_days ends"},
-    {ROUTE("GET", "/v1/log", log_list), READS(log_in), .strict = true, ANSWERS(log_out),
+     .access = ACCESS_ADMIN, ANSWERS(hits_out), .help = "what Qdrant alone finds"},
+    {ROUTE("POST", "/v1/engine/qdrant/cleanup", qdrant_cleanup), .access = ACCESS_ADMIN,
+     ANSWERS(cleanup_out), .help = "erase the user's points in Qdrant that retention_days ends"},
+    {ROUTE("GET", "/v1/log", log_list), READS(log_in), ANSWERS(log_out),
      .help = "what was done in the background, and what it cost"},
     {0},
 };
 
-const struct surface surface_parts = PROBLEM_SURFACE("engine", routes);
+const struct surface surface_parts = STRICT_SURFACE("engine", routes);

@@ -154,14 +154,13 @@ static HANDLER(backup_list)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/audit", audit_list), TAKES(audit_in), .strict = true,
-     .access = ACCESS_OPERATOR, ANSWERS(audit_page),
-     .help = "what was done, when and by whom, without texts"},
-    {ROUTE("GET", "/v1/audit/verify", audit_verify), .strict = true, .access = ACCESS_OPERATOR,
+    {ROUTE("GET", "/v1/audit", audit_list), TAKES(audit_in), .access = ACCESS_OPERATOR,
+     ANSWERS(audit_page), .help = "what was done, when and by whom, without texts"},
+    {ROUTE("GET", "/v1/audit/verify", audit_verify), .access = ACCESS_OPERATOR,
      ANSWERS(audit_proof), .help = "whether every line of the audit log is as it was written"},
-    {ROUTE("GET", "/v1/backups", backup_list), .strict = true, .access = ACCESS_OPERATOR,
-     ANSWERS(backup_page), .help = "backups that this server made; jobs make and verify them"},
+    {ROUTE("GET", "/v1/backups", backup_list), .access = ACCESS_OPERATOR, ANSWERS(backup_page),
+     .help = "backups that this server made; jobs make and verify them"},
     {0},
 };
 
-const struct surface surface_records = PROBLEM_SURFACE("records", routes);
+const struct surface surface_records = STRICT_SURFACE("records", routes);

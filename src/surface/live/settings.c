@@ -9,8 +9,6 @@
  * takes it back.
  */
 
-/* --- shapes --- */
-
 SHAPE(setting_out, (STR, name),
       (JSON, value, .help = "that acts now; a secret is \"***\" when it is set"),
       (JSON, configured, .help = "without what was set while a server ran"),
@@ -30,8 +28,6 @@ SHAPE(upstream_out, (STR, name, .help = "\"\" is the default upstream"), (STR, u
 
 SHAPE(settings_out, (JSON, items, .inside = setting_out_fields), (INT, total),
       (JSON, upstreams, .empty = EMPTY_OUT, .inside = upstream_out_fields));
-
-/* --- values --- */
 
 /* On and off are a boolean here. */
 static const struct json *value_json(struct ctx *ctx, const struct field *row, const void *in)
@@ -84,26 +80,23 @@ static struct setting_out shape_of(struct ctx *ctx, const struct view *v,
     enum setting_id id = (enum setting_id)(row - settings_rows);
     const struct json *configured = configured_of(ctx, row, v->start);
     bool has_range = f->min < f->max;
-    return (struct setting_out){
-        .name = str_of(row->name),
-        .value = setting_is_changed(v->now, id) ? value_json(ctx, f, v->now) : configured,
-        .configured = configured,
-        .otherwise = configured_of(ctx, row, v->defaults),
-        .source = str_of(places[v->now->from[id]]),
-        .acts = row->live ? S("at once") : S("at start"),
-        .type = str_of(types[f->type]),
-        .unit = str_of(f->unit),
-        .min = has_range ? f->min : __builtin_nan(""),
-        .max = has_range ? f->max : __builtin_nan(""),
-        .choices = choices_of(ctx, f),
-        .secret = f->secret,
-        .group = str_of(settings_sections[f->group].group),
-        .help = help_plain(&ctx->arena, f->help),
-        .cost = str_of(row->cost),
-    };
+    return (struct setting_out){.name = str_of(row->name),
+                                .value = setting_is_changed(v->now, id) ? value_json(ctx, f, v->now)
+                                                                        : configured,
+                                .configured = configured,
+                                .otherwise = configured_of(ctx, row, v->defaults),
+                                .source = str_of(places[v->now->from[id]]),
+                                .acts = row->live ? S("at once") : S("at start"),
+                                .type = str_of(types[f->type]),
+                                .unit = str_of(f->unit),
+                                .min = has_range ? f->min : __builtin_nan(""),
+                                .max = has_range ? f->max : __builtin_nan(""),
+                                .choices = choices_of(ctx, f),
+                                .secret = f->secret,
+                                .group = str_of(settings_sections[f->group].group),
+                                .help = help_plain(&ctx->arena, f->help),
+                                .cost = str_of(row->cost)};
 }
-
-/* --- reading --- */
 
 static enum status list_upstreams(struct ctx *ctx, const struct settings *s,
                                   const struct json **out)
@@ -140,8 +133,6 @@ static HANDLER(settings_list)
     return write_settings(ctx, app, NULL, out);
 }
 
-/* --- changing --- */
-
 /* The engine checks the values; here the reason is given why a setting cannot be changed. */
 static enum status check_setting(struct ctx *ctx, str name)
 {
@@ -173,14 +164,13 @@ static HANDLER(settings_change)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/settings", settings_list), .strict = true, .access = ACCESS_ADMIN,
-     ANSWERS(settings_out),
+    {ROUTE("GET", "/v1/settings", settings_list), .access = ACCESS_ADMIN, ANSWERS(settings_out),
      .help = "every setting: its value, where it comes from, its range and default"},
-    {ROUTE("PATCH", "/v1/settings", settings_change), .strict = true, .words.sends = live_fields,
+    {ROUTE("PATCH", "/v1/settings", settings_change), .words.sends = live_fields,
      .words.sends_name = "change", .wants_json = true, .access = ACCESS_OPERATOR,
      ANSWERS(settings_out),
      .help = "change settings that act at once, all or none; null takes a change back"},
     {0},
 };
 
-const struct surface surface_settings = PROBLEM_SURFACE("settings", routes);
+const struct surface surface_settings = STRICT_SURFACE("settings", routes);

@@ -16,8 +16,6 @@ enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
 
 static const char space_help[] = "name of one of your spaces";
 
-/* --- search --- */
-
 /* scope widens or narrows the search: the space, one conversation in it, or all spaces of the
  * user. */
 SHAPE(search_in,
@@ -62,8 +60,6 @@ static enum status tool_search(struct tool_call *c)
     return OK;
 }
 
-/* --- search_memory --- */
-
 SHAPE(layer_out,
       (STR, scope, .required = true, .one_of = plan_scope_names,
        .help = "the layer that was searched"),
@@ -79,17 +75,13 @@ static enum status search_layer(struct tool_call *c)
     TRY(tool_space(c, in->agent_id));
     TRY(search_memory(c->ctx, c->app, c->pool, in, &found));
     struct layer_out *out = NEW(&c->ctx->arena, struct layer_out);
-    *out = (struct layer_out){
-        .scope = str_of(plan_scope_names[found.scope]),
-        .count = (int64_t)found.n,
-    };
+    *out = (struct layer_out){.scope = str_of(plan_scope_names[found.scope]),
+                              .count = (int64_t)found.n};
     TRY(found_list(c->ctx, found.v, found.n, false, &out->results));
     c->out = out;
     c->text = found.text;
     return OK;
 }
-
-/* --- context --- */
 
 /* A budget in tokens for the block; 0 takes the setting. */
 SHAPE(context_in,
@@ -130,8 +122,6 @@ static enum status tool_context(struct tool_call *c)
     return OK;
 }
 
-/* --- add --- */
-
 static enum status give_memory(struct tool_call *c, const struct memory *m)
 {
     c->out = DUP_N(&c->ctx->arena, m, 1, 1);
@@ -148,8 +138,6 @@ static enum status tool_add(struct tool_call *c)
     TRY(engine_add(c->ctx, c->app->engine, c->pool, &m));
     return give_memory(c, &m);
 }
-
-/* --- get and forget --- */
 
 SHAPE(id_in, (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
       (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
@@ -186,8 +174,6 @@ static enum status tool_forget(struct tool_call *c)
     c->out = out;
     return OK;
 }
-
-/* --- update --- */
 
 static FIELDS_OF(memory, update_in,
                  (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),

@@ -181,11 +181,9 @@ void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m,
     assert(m->turn && m->body.body.n);
     const struct turn_out *t = turn_out_of(m->turn);
     const struct json *at = t->block.n ? m->messages->first : NULL;
-    const struct block block = {
-        .text = t->block,
-        .where = blocks_placement(app, m),
-        .no_system = target_rejects_system(&ctx->arena, &m->to),
-    };
+    const struct block block = {.text = t->block,
+                                .where = blocks_placement(app, m),
+                                .no_system = target_rejects_system(&ctx->arena, &m->to)};
     for (size_t i = 0; at && i < t->block_at; i++)
         at = at->next;
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
@@ -219,12 +217,12 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, const struct mo
     const struct turn_in *in = &m->in;
     const struct json *stream = json_get(m->root, "stream");
     size_t n = m->messages ? m->messages->n : in->n_said; /* also those that are not the turn's */
-    struct demo d = {
-        .arena = &ctx->arena,
-        .out = out,
-        .stream = stream && stream->type == JSON_BOOL ? json_is_true(stream) : api->streams,
-        .prompt_tokens = tokens_of(turn_out_of(m->turn)->block) + said_tokens(in->said, n),
-    };
+    struct demo d = {.arena = &ctx->arena,
+                     .out = out,
+                     .stream =
+                         stream && stream->type == JSON_BOOL ? json_is_true(stream) : api->streams,
+                     .prompt_tokens =
+                         tokens_of(turn_out_of(m->turn)->block) + said_tokens(in->said, n)};
     if (!in->said && !m->asks_nothing)
         return fail_field(ctx, api->member, "%s", api->rule);
     if (api->name_demo)

@@ -23,8 +23,6 @@ bool passes_unread(const struct settings *s, str body)
            str_find(body, S("\"" SPACE_MEMBER "\"")) == body.n;
 }
 
-/* No store is asked, and parsing up to QUICK_BODY_MAX bytes is short work for the loop. A longer
- * body that has to be read goes to a worker. */
 bool is_quick_to_pass(const struct app *app, const struct request *in)
 {
     return in->body.n <= QUICK_BODY_MAX || passes_unread(app->settings, in->body);
@@ -123,11 +121,11 @@ HANDLER(pass_guarded)
 {
     const struct surface *own = meant_for(app, in->params);
     if (own) {
-        enum status s = fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT,
-                             S_ARG(in->method), S_ARG(in->path));
-        own->word_error(ctx, s, in, out);
-        out->code = http_code(s);
-        soft(ctx, s);
+        fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
+             S_ARG(in->path));
+        own->word_error(ctx, NOT_FOUND, in, out);
+        out->code = http_code(NOT_FOUND);
+        ctx_clear_failure(ctx);
         return OK;
     }
     TRY(auth_model_server(ctx, in));

@@ -70,13 +70,12 @@ static struct model_call *add_call(struct tool_calls *c, const struct json *piec
 {
     assert(c->n < CALLS_MAX && c->ours <= c->n);
     struct model_call *call = &ARENA_ADD(c->arena, c->v, c->n, c->cap);
-    *call = (struct model_call){
-        .id = str_dup(c->arena, json_string(json_get(piece, "id"))),
-        .index = json_int_or(json_get(piece, "index"), (int64_t)c->n - 1),
-        .is_ours = str_is(json_string(json_at(piece, "function.name")), SEARCH_MEMORY),
-        .arguments = buf_make(c->arena, ARGUMENTS_MAX),
-        .extra = extra_of(c->arena, piece),
-    };
+    *call = (struct model_call){.id = str_dup(c->arena, json_string(json_get(piece, "id"))),
+                                .index = json_int_or(json_get(piece, "index"), (int64_t)c->n - 1),
+                                .is_ours = str_is(json_string(json_at(piece, "function.name")),
+                                                  SEARCH_MEMORY),
+                                .arguments = buf_make(c->arena, ARGUMENTS_MAX),
+                                .extra = extra_of(c->arena, piece)};
     c->ours += call->is_ours;
     return call;
 }
@@ -153,8 +152,6 @@ str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const stru
     return b.full ? S("[]") : buf_str(&b);
 }
 
-/* --- sent back --- */
-
 static str call_json(struct arena *a, const struct model_call *call)
 {
     assert(call->is_ours);
@@ -165,7 +162,6 @@ static str call_json(struct arena *a, const struct model_call *call)
                      call->extra);
 }
 
-/* A whole message goes back as it came; a streamed one is put together. */
 void tool_calls_write_message(const struct tool_calls *c, struct json_out *w)
 {
     assert(tool_calls_are_ours(c));

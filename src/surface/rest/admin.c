@@ -33,12 +33,10 @@ static str public_why(struct ctx *ctx)
 static HANDLER(show_health)
 {
     bool is_well = engine_ping(ctx, app->engine) == OK;
-    struct health_out shape = {
-        .status = is_well ? S("ok") : S("failing"),
-        .version = S(REMEMBERD_VERSION),
-        .store = is_well ? S("ok") : public_why(ctx),
-        .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
-    };
+    struct health_out shape = {.status = is_well ? S("ok") : S("failing"),
+                               .version = S(REMEMBERD_VERSION),
+                               .store = is_well ? S("ok") : public_why(ctx),
+                               .uptime_s = (clock_mono_us() - app->started_us) / 1000000};
     out->code = is_well ? 200 : 503;
     return reply_fields(out, health_out_fields, &shape);
 }

@@ -36,7 +36,6 @@ static enum status named_members(struct ctx *ctx, const struct json *body, unsig
     return *what ? OK : fail(ctx, BAD_INPUT, "name at least one member to change");
 }
 
-/* The version of a memory: when it was changed last. */
 void memory_tag(struct ctx *ctx, const struct memory *m, struct reply *out)
 {
     reply_header(out, "ETag", str_printf(&ctx->arena, "\"%lld\"", (long long)m->updated));

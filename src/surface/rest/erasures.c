@@ -45,11 +45,11 @@ static HANDLER(erasure_get)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/erasures", erasure_list), READS(erasures_in), .strict = true,
-     ANSWERS(erasures_out), .help = "what was erased, without content"},
-    {ROUTE("GET", "/v1/erasures/{id}", erasure_get), .strict = true, ANSWERS(certificate),
+    {ROUTE("GET", "/v1/erasures", erasure_list), READS(erasures_in), ANSWERS(erasures_out),
+     .help = "what was erased, without content"},
+    {ROUTE("GET", "/v1/erasures/{id}", erasure_get), ANSWERS(certificate),
      .help = "the signed certificate of one erasure"},
     {0},
 };
 
-const struct surface surface_erasures = PROBLEM_SURFACE("memories", routes);
+const struct surface surface_erasures = STRICT_SURFACE("memories", routes);

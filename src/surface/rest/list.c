@@ -66,8 +66,6 @@ str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools)
     return buf_str(&b);
 }
 
-/* --- shapes --- */
-
 const char *const order_names[] = {"desc", "asc", NULL};
 
 const struct field list_in_fields[] = {

@@ -111,8 +111,6 @@ static HANDLER(memory_history)
  * (surface_…_json), so both print the same JSON.
  */
 
-/* --- shapes --- */
-
 enum search_kind { SEARCH_ALL, SEARCH_MEMORIES, SEARCH_MESSAGES };
 static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 
@@ -161,8 +159,6 @@ SHAPE(erased_out, (INT, erased, .help = "number of erased memories and messages"
       (STR, undo, .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"),
       (AS_TIME, until, "undo_until", .empty = EMPTY_OUT, .help = "until when it can be undone"));
 
-/* --- writing --- */
-
 void surface_memory_json(const struct memory *m, struct buf *out)
 {
     struct json_out w = json_to(out);
@@ -181,8 +177,6 @@ enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, 
     fields_write(&w, search_out_fields, &shape);
     return OK;
 }
-
-/* --- handlers --- */
 
 /* 201 also when the same was known already and the memory that said it was kept: the client gets
  * the one that is in force. */
@@ -281,26 +275,24 @@ static HANDLER(memory_search)
 
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/memories", memory_add), .words.code = 201, READS_AS(memory_add, memory),
-     .strict = true, ANSWERS(memory), .help = "add a memory"},
-    {ROUTE("GET", "/v1/memories", memory_list), READS(list_in), .strict = true, ANSWERS(list_out),
+     ANSWERS(memory), .help = "add a memory"},
+    {ROUTE("GET", "/v1/memories", memory_list), READS(list_in), ANSWERS(list_out),
      .help = "memories by a filter, in any order"},
     {ROUTE("POST", "/v1/memories/search", memory_search), .scope = MAY_READ, READS(search_in),
-     .strict = true, ANSWERS(search_out), .help = "search memories and messages"},
-    {ROUTE("GET", "/v1/memories/{id}", memory_get), .strict = true, ANSWERS(memory),
-     .help = "one memory"},
-    {ROUTE("PATCH", "/v1/memories/{id}", memory_change), READS_AS(change_in, memory),
-     .strict = true, ASKS(undo_in), HEADERS(if_match), SHOWS(undo_shown), ANSWERS(memory),
+     ANSWERS(search_out), .help = "search memories and messages"},
+    {ROUTE("GET", "/v1/memories/{id}", memory_get), ANSWERS(memory), .help = "one memory"},
+    {ROUTE("PATCH", "/v1/memories/{id}", memory_change), READS_AS(change_in, memory), ASKS(undo_in),
+     HEADERS(if_match), SHOWS(undo_shown), ANSWERS(memory),
      .help = "change members of a memory; null takes a value away"},
-    {ROUTE("GET", "/v1/memories/{id}/history", memory_history), .strict = true,
-     ANSWERS(history_out), .help = "what it said before, and what it replaced"},
-    {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), .strict = true,
-     ANSWERS(bulk_out), .help = "erase or change many memories at once"},
-    {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), .strict = true,
-     HEADERS(if_match), ANSWERS(erased_out),
-     .help = "erase a memory, a message or a conversation by its id"},
-    {ROUTE("POST", "/v1/undo/{id}", undo_run), .strict = true, ANSWERS(undone_out),
+    {ROUTE("GET", "/v1/memories/{id}/history", memory_history), ANSWERS(history_out),
+     .help = "what it said before, and what it replaced"},
+    {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), ANSWERS(bulk_out),
+     .help = "erase or change many memories at once"},
+    {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), HEADERS(if_match),
+     ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
+    {ROUTE("POST", "/v1/undo/{id}", undo_run), ANSWERS(undone_out),
      .help = "put back what was erased or changed with undo"},
     {0},
 };
 
-const struct surface surface_memories = PROBLEM_SURFACE("memories", routes);
+const struct surface surface_memories = STRICT_SURFACE("memories", routes);

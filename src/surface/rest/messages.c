@@ -119,12 +119,11 @@ static HANDLER(memory_source)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/messages/{id}", message_get), READS(around_in), .strict = true,
-     ANSWERS(message_out),
+    {ROUTE("GET", "/v1/messages/{id}", message_get), READS(around_in), ANSWERS(message_out),
      .help = "a message in its conversation, what was learnt from it, which chats got it"},
-    {ROUTE("GET", "/v1/memories/{id}/source", memory_source), READS(around_in), .strict = true,
+    {ROUTE("GET", "/v1/memories/{id}/source", memory_source), READS(around_in),
      ANSWERS(message_out), .help = "the message that a memory came from, in its conversation"},
     {0},
 };
 
-const struct surface surface_messages = PROBLEM_SURFACE("messages", routes);
+const struct surface surface_messages = STRICT_SURFACE("messages", routes);

@@ -122,9 +122,8 @@ static HANDLER(preview_show)
 
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/preview", preview_show), .scope = MAY_READ, READS(preview_in),
-     .strict = true, ANSWERS(preview_out),
-     .help = "the block a chat would get now, and why; nothing is written"},
+     ANSWERS(preview_out), .help = "the block a chat would get now, and why; nothing is written"},
     {0},
 };
 
-const struct surface surface_preview = PROBLEM_SURFACE("preview", routes);
+const struct surface surface_preview = STRICT_SURFACE("preview", routes);

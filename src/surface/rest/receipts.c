@@ -168,17 +168,17 @@ static HANDLER(session_receipts)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/receipts", receipt_list), READS(receipt_list_in), .strict = true,
-     ANSWERS(receipt_list_out), .help = "what was inserted into chats, newest first"},
-    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), .strict = true, ANSWERS(receipt_out),
+    {ROUTE("GET", "/v1/receipts", receipt_list), READS(receipt_list_in), ANSWERS(receipt_list_out),
+     .help = "what was inserted into chats, newest first"},
+    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
      .help = "what memory a chat got, and why; available once written to disk"},
-    {ROUTE("GET", "/v1/memories/{id}/uses", memory_uses), READS(uses_in), .strict = true,
-     ANSWERS(uses_out), .help = "the chats that got a memory"},
-    {ROUTE("GET", "/v1/messages/{id}/uses", message_uses), READS(uses_in), .strict = true,
-     ANSWERS(uses_out), .help = "the chats that got a message"},
-    {ROUTE("GET", "/v1/sessions/{id}/receipts", session_receipts), READS(uses_in), .strict = true,
+    {ROUTE("GET", "/v1/memories/{id}/uses", memory_uses), READS(uses_in), ANSWERS(uses_out),
+     .help = "the chats that got a memory"},
+    {ROUTE("GET", "/v1/messages/{id}/uses", message_uses), READS(uses_in), ANSWERS(uses_out),
+     .help = "the chats that got a message"},
+    {ROUTE("GET", "/v1/sessions/{id}/receipts", session_receipts), READS(uses_in),
      ANSWERS(receipt_list_out), .help = "what was inserted into a conversation's chats"},
     {0},
 };
 
-const struct surface surface_receipts = PROBLEM_SURFACE("receipts", routes);
+const struct surface surface_receipts = STRICT_SURFACE("receipts", routes);

@@ -76,11 +76,11 @@ static HANDLER(review_decide)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/review", review_list), READS(review_in), .strict = true, ANSWERS(review_out),
+    {ROUTE("GET", "/v1/review", review_list), READS(review_in), ANSWERS(review_out),
      .help = "quarantined messages and memories"},
-    {ROUTE("POST", "/v1/review/{id}", review_decide), READS(decide_in), .strict = true,
-     ANSWERS(decide_out), .help = "allow or forget a quarantined text"},
+    {ROUTE("POST", "/v1/review/{id}", review_decide), READS(decide_in), ANSWERS(decide_out),
+     .help = "allow or forget a quarantined text"},
     {0},
 };
 
-const struct surface surface_review = PROBLEM_SURFACE("memories", routes);
+const struct surface surface_review = STRICT_SURFACE("memories", routes);

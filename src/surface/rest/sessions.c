@@ -110,15 +110,14 @@ static HANDLER(episode_list)
 
 static const struct route routes[] = {
     {ROUTE("GET", "/v1/sessions/{id}/messages", session_messages), READS(session_messages_in),
-     .strict = true, ANSWERS(session_messages_out),
-     .help = "the messages of a conversation, in pages"},
-    {ROUTE("GET", "/v1/sessions/{id}/memories", session_memories), READS(list_in), .strict = true,
+     ANSWERS(session_messages_out), .help = "the messages of a conversation, in pages"},
+    {ROUTE("GET", "/v1/sessions/{id}/memories", session_memories), READS(list_in),
      ANSWERS(memories_out), .help = "what was learnt in a conversation"},
-    {ROUTE("GET", "/v1/sessions/{id}/episodes", session_episodes), READS(list_in), .strict = true,
+    {ROUTE("GET", "/v1/sessions/{id}/episodes", session_episodes), READS(list_in),
      ANSWERS(memories_out), .help = "accounts of a conversation"},
-    {ROUTE("GET", "/v1/episodes", episode_list), READS(list_in), .strict = true,
-     ANSWERS(memories_out), .help = "accounts of conversations, newest first"},
+    {ROUTE("GET", "/v1/episodes", episode_list), READS(list_in), ANSWERS(memories_out),
+     .help = "accounts of conversations, newest first"},
     {0},
 };
 
-const struct surface surface_conversations = PROBLEM_SURFACE("sessions", routes);
+const struct surface surface_conversations = STRICT_SURFACE("sessions", routes);

@@ -95,14 +95,16 @@ static HANDLER(sign_out)
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/sign-in", sign_in), READS(sign_in), ANSWERS(me_out), .strict = true,
-     .access = ACCESS_OPEN, .checks_secret = true, .body_max = 4096,
+    {ROUTE("POST", "/v1/sign-in", sign_in), READS(sign_in), ANSWERS(me_out), .access = ACCESS_OPEN,
+     .checks_secret = true, .body_max = 4096,
      .help = "sign a browser in: the answer sets a cookie with the rights of the token"},
     {ROUTE("DELETE", "/v1/sign-in", sign_out), .access = ACCESS_OPEN, .words.code = 204,
      .help = "sign the browser out"},
-    {ROUTE("GET", "/v1/me", show_me), .strict = true, ANSWERS(me_out), .help = "who the caller is"},
+    {ROUTE("GET", "/v1/me", show_me), ANSWERS(me_out), .help = "who the caller is"},
     {0},
 };
 
-const struct surface surface_sign_in = {"sign-in",    routes,          word_problem,
-                                        auth_request, SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_sign_in = {"sign-in",        routes,
+                                        word_problem,     auth_request,
+                                        SURFACE_SETTLES,  .errors = &problem_errors,
+                                        .is_strict = true};

@@ -234,13 +234,13 @@ static HANDLER(space_list)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/spaces", space_list), READS(spaces_in), .strict = true, ANSWERS(spaces_out),
+    {ROUTE("GET", "/v1/spaces", space_list), READS(spaces_in), ANSWERS(spaces_out),
      .help = "the spaces in reach, with what they hold"},
-    {ROUTE("GET", "/v1/stats", stats_show), .strict = true, ANSWERS(stats_out),
+    {ROUTE("GET", "/v1/stats", stats_show), ANSWERS(stats_out),
      .help = "numbers of a space: what it holds, and what was done today and in all"},
-    {ROUTE("GET", "/v1/stats/series", series_show), READS(series_query), .strict = true,
-     ANSWERS(series_out), .help = "one number of a space by the day or month"},
+    {ROUTE("GET", "/v1/stats/series", series_show), READS(series_query), ANSWERS(series_out),
+     .help = "one number of a space by the day or month"},
     {0},
 };
 
-const struct surface surface_stats = PROBLEM_SURFACE("stats", routes);
+const struct surface surface_stats = STRICT_SURFACE("stats", routes);

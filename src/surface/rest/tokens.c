@@ -49,8 +49,6 @@ static enum status tokens_of(struct ctx *ctx, struct app *app, const struct iden
     return auth_tokens_seen(ctx, app, who, out, n);
 }
 
-/* --- listing --- */
-
 SHAPE(tokens_in, (STR, user, .max = 1000, .help = "only this user's"),
       (BOOL, ended, .help = "include revoked and expired ones"), LIST_CURSOR, LIST_LIMIT);
 LIST_PAGE(tokens_out, token_out_fields, "newest first");
@@ -86,8 +84,6 @@ static HANDLER(token_list)
     }
     return list_reply(ctx, tokens_out_fields, &page, items, n, sizeof *items, out);
 }
-
-/* --- making --- */
 
 /* The member space is read with the request, as everywhere. */
 SHAPE(
@@ -157,11 +153,8 @@ static HANDLER(token_make)
     TRY(engine_make_token(ctx, app->engine, &t, &secret));
     const struct token_out shape = shape_of(&t, secret);
     out->code = 201;
-    reply_header(out, "Cache-Control", S("no-store"));
     return reply_fields(out, token_made_fields, &shape);
 }
-
-/* --- revoking --- */
 
 /* A token that a caller may not see is answered like one that does not exist. */
 static HANDLER(token_revoke)
@@ -181,13 +174,13 @@ static HANDLER(token_revoke)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true, .scope = MAY_MANAGE,
+    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .scope = MAY_MANAGE,
      ANSWERS(tokens_out), .help = "your access tokens; for owners everyone's"},
-    {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
+    {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in),
      .scope = MAY_MANAGE, ANSWERS(token_made), .help = "make an access token; it is shown once"},
-    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .strict = true, .words.code = 204,
-     .scope = MAY_MANAGE, .help = "revoke an access token and all that it made, at once"},
+    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204, .scope = MAY_MANAGE,
+     .help = "revoke an access token and all that it made, at once"},
     {0},
 };
 
-const struct surface surface_tokens = PROBLEM_SURFACE("tokens", routes);
+const struct surface surface_tokens = STRICT_SURFACE("tokens", routes);

@@ -19,8 +19,6 @@ static FIELDS(account, (STR, id, .help = "a user, or OWNER/PERSON"),
               (AS_TIME, active, "last_active",
                .help = "when something was said or kept, or a token was shown"));
 
-/* --- listing --- */
-
 SHAPE(users_in,
       (STR, contains, .max = 256,
        .help = "only with this text in the id, the e-mail address or the name"),
@@ -66,8 +64,6 @@ static HANDLER(user_get)
     return reply_fields(out, account_fields, &a);
 }
 
-/* --- roles --- */
-
 SHAPE(role_in, (ENUM_OF, role, enum role, .required = true, .one_of = role_names,
                 .help = "member: uses its own memory; operator: also runs the server; owner: also "
                         "manages people. The last owner stays one"));
@@ -84,8 +80,6 @@ static HANDLER(user_role)
                 engine_set_role(ctx, app->engine, shape.id, a->role, &shape.revoked)));
     return reply_fields(out, role_out_fields, &shape);
 }
-
-/* --- erasing --- */
 
 SHAPE(erase_in, (STR, confirm, .required = true, .max = 1000, .help = "the id once more"),
       (BOOL, people, .help = "also the people of the user's clients"));
@@ -111,8 +105,6 @@ static HANDLER(user_erase)
     return reply_fields(out, user_erased_out_fields, &what);
 }
 
-/* --- a space --- */
-
 SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories and messages"),
       (STR, erasure, .empty = EMPTY_OUT, .help = "id of its certificate: GET /v1/erasures/{id}"));
 
@@ -131,19 +123,17 @@ static HANDLER(space_erase)
 }
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/v1/users", user_list), TAKES(users_in), .strict = true,
-     .access = ACCESS_OPERATOR, ANSWERS(users_out),
-     .help = "users and the end users behind their keys, by id"},
-    {ROUTE("GET", "/v1/users/{id}", user_get), .strict = true, .access = ACCESS_OPERATOR,
-     ANSWERS(account), .help = "one user or person"},
-    {ROUTE("PUT", "/v1/users/{id}/role", user_role), READS(role_in), .strict = true,
-     .access = ACCESS_OWNER, ANSWERS(role_out), .help = "make a user a member, operator or owner"},
-    {ROUTE("DELETE", "/v1/users/{id}", user_erase), TAKES(erase_in), .strict = true,
-     .access = ACCESS_OWNER, ANSWERS(user_erased_out),
-     .help = "erase a user or person with everything that it owns"},
-    {ROUTE("DELETE", "/v1/spaces/{name}", space_erase), .strict = true, ANSWERS(space_erased_out),
+    {ROUTE("GET", "/v1/users", user_list), TAKES(users_in), .access = ACCESS_OPERATOR,
+     ANSWERS(users_out), .help = "users and the end users behind their keys, by id"},
+    {ROUTE("GET", "/v1/users/{id}", user_get), .access = ACCESS_OPERATOR, ANSWERS(account),
+     .help = "one user or person"},
+    {ROUTE("PUT", "/v1/users/{id}/role", user_role), READS(role_in), .access = ACCESS_OWNER,
+     ANSWERS(role_out), .help = "make a user a member, operator or owner"},
+    {ROUTE("DELETE", "/v1/users/{id}", user_erase), TAKES(erase_in), .access = ACCESS_OWNER,
+     ANSWERS(user_erased_out), .help = "erase a user or person with everything that it owns"},
+    {ROUTE("DELETE", "/v1/spaces/{name}", space_erase), ANSWERS(space_erased_out),
      .help = "erase a space with everything in it"},
     {0},
 };
 
-const struct surface surface_users = PROBLEM_SURFACE("users", routes);
+const struct surface surface_users = STRICT_SURFACE("users", routes);
