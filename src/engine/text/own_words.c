@@ -243,9 +243,7 @@ static size_t behind_line(struct arena *a, str text, size_t at)
 
 /* --- a head and the text that it gives --- */
 
-/* The place behind the first sentence of a text, where more follows and it ends with a colon, or
- * asks and ends with its line; 0: it has no such head. */
-static size_t behind_head(str text)
+size_t text_behind_head(str text)
 {
     static const char *const ends[] = {". ", "! ", "? ", ": ", "\uFF1A"};
     enum { COLON = 3 }; /* from there on; the end that comes first counts */
@@ -264,7 +262,7 @@ static size_t behind_head(str text)
 /* "Make it shorter: …" gives all that stands behind it, "Why does this fail?" the paragraph. */
 static size_t behind_given(str text, size_t *head)
 {
-    size_t from = behind_head(text);
+    size_t from = text_behind_head(text);
     str said = str_trim(str_sub(text, 0, from));
     double least = form_odds_of(FORM_TELLS, said).by[0] > telling ? surely_given : 0;
     *head = said.n;

@@ -39,6 +39,10 @@ str utterance_own_words(struct arena *a, str text);
  * after some no more is searched. */
 size_t text_behind_fence(str text, size_t at, size_t *endless);
 
+/* The place behind the first sentence of a text, where more follows and it ends with a colon, or
+ * asks and ends with its line; 0: it has no such head. */
+size_t text_behind_head(str text);
+
 /* What a message asks: without stack traces, compiler errors and such (a run of lines that look
  * printed by a program, at least two of them), and without a text given to be worked on ("Make it
  * shorter: …"). Nobody is asked about by their words. text itself when it holds none. */
