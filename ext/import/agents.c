@@ -1,7 +1,9 @@
 /* agents.c - transcripts of coding agents and agents in files: Claude Code, Codex, Letta. */
+#include "base/clock.h"
 #include "engine/text/bytes.h"
 #include "engine/text/envelope.h"
 #include "ext/import/foreign.h"
+#include "ext/import/importer.h"
 
 /* What the program put in the user's place, or beside what the user typed. A text in angle brackets
  * is its, too. */
@@ -131,11 +133,12 @@ static enum status take_operation(struct foreign *f, const struct code_line *l)
     return OK;
 }
 
-/* Those that nothing was heard of again. */
+/* Those that nothing was heard of again. The turn of a late one may yet begin, with its own id. */
 enum status claude_code_end(struct foreign *f)
 {
     for (; f->state.n_waiting; drop_waiting(f, 0))
-        TRY(give_waiting(f, 0));
+        if (f->run->now - f->state.waiting[0].m.created > DAY_MS)
+            TRY(give_waiting(f, 0));
     return OK;
 }
 

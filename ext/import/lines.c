@@ -50,6 +50,7 @@ static str without_date(str line, int64_t *at)
 enum status foreign_lines(struct foreign *f, str text, const struct memory *like)
 {
     static const char *const rules[] = {"```", "~~~", "---", "***", NULL}; /* and fences */
+    static const char *const fences[] = {"```", "~~~", NULL};
     str heading = S("");
     while (text.n) {
         struct memory m = *like;
@@ -62,7 +63,8 @@ enum status foreign_lines(struct foreign *f, str text, const struct memory *like
         m.content = str_trim(without_date(line, &at));
         m.created = at ? at : like->created;
         m.tags = (struct strs){&heading, heading.n > 0};
-        if (m.content.n && !text_starts_with_any(line, rules))
+        bool is_fence = text_starts_with_any(line, fences) && str_find(line, S(" ")) == line.n;
+        if (m.content.n && !is_fence)
             TRY(foreign_memory(f, &m));
     }
     return OK;

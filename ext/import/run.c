@@ -211,8 +211,7 @@ static enum status import_one(struct import_run *run, const struct folder_file *
     const struct import_format *row = format_of(format, file->name, text, !run->is_folder);
     if (row && run->is_folder && is_left_out(run, row, file->name))
         row = NULL;
-    if (!row && !run->is_folder && (!format.n || str_is(format, "rememberd")) &&
-        !str_trim(text).n) {
+    if (!run->is_folder && (!format.n || str_is(format, "rememberd")) && !str_trim(text).n) {
         run->im.report->files++; /* the export of an empty space */
         return OK;
     }

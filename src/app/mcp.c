@@ -20,7 +20,7 @@ enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 static enum status answer_line(struct ctx *ctx, struct app *app, const struct options *o, str line)
 {
     CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
-    if (!str_trim(line).n)
+    if (!str_trim(line).n || str_is(str_trim(line), "\xEF\xBB\xBF"))
         return OK;
     struct buf out = buf_make(&mine.arena, ANSWER_MAX);
     surface_mcp_line(&mine, app, pool_of(o), o->tools, line, &out);

@@ -248,6 +248,6 @@ test('what PostgreSQL warns of when it is logged in to is a line of the log', op
   t.after(() => cluster.query('UPDATE pg_database SET datcollversion = NULL WHERE datname = current_database()'));
   const server = await serve(t);
   assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
-  assert.match(server.stderr, /^\S+Z warn store\.warned code=01000 why="database "postgres" has /m);
+  assert.match(server.stderr, /^\S+Z warn store\.warned code=01000 why="database \\"postgres\\" has /m);
   for (const line of server.stderr.trimEnd().split('\n')) assert.match(line, /^\d{4}-\d\d-\d\dT\S+Z (info|warn) /);
 });

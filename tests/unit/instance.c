@@ -16,6 +16,7 @@ static int dumps_of(struct ctx *ctx, const struct options *o)
     pid_t child = fork();
     int status = -1;
     if (!child) {
+        signal(SIGINT, SIG_DFL);
         struct instance instance;
         struct rlimit core;
         bool is_open =
@@ -54,6 +55,7 @@ TEST(a_signal_that_ends_a_command_removes_its_leftovers)
         leftover_add(file.p);
         leftover_add(folder);
         raise(SIGINT);
+        _exit(1);
     }
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
     CHECK(access(folder, F_OK) != 0);

@@ -258,8 +258,11 @@ static enum status app_of(struct ctx *ctx, const struct request *in, str named, 
 {
     str query = request_query(ctx, in, "app_id");
     *out = named.n ? named : query;
-    if (!query.n && str_find(in->query, S("app_id")) < in->query.n)
-        return fail_field(ctx, "app_id", "must not be empty in the query");
+    for (str rest = in->query; rest.n && !query.n;) {
+        str pair = str_cut(&rest, '&'), name = str_cut(&pair, '=');
+        if (name.n && !str_is(name, "dry_run") && !str_is(name, SPACE_MEMBER))
+            return fail_field(ctx, "app_id", "must not be empty in the query");
+    }
     return OK;
 }
 

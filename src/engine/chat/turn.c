@@ -405,8 +405,9 @@ static void recall_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64
         engine_catch_up(ctx, e, t->in.pool);
     bool is_there = turn_place(ctx, e, t);
     ctx->deadline_us = deadline;
-    enum status s = is_there ? find_block(ctx, e, t, began)
-                             : fail(ctx, STORAGE, "the database cannot be reached");
+    enum status s = is_there || t->out.mode == MODE_AFTER
+                        ? find_block(ctx, e, t, began)
+                        : fail(ctx, STORAGE, "the database cannot be reached");
     if (s != OK)
         note_failure(ctx, e, t, s);
     else
@@ -447,7 +448,7 @@ static struct turn *make_turn(struct ctx *ctx, struct engine *e, const struct tu
     t->arena = &ctx->arena;
     t->out = (struct turn_out){.mode = turn_mode_now(e, in), .helper = in->helper};
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
-    if (t->out.mode != MODE_OFF)
+    if (t->out.mode != MODE_OFF && !in->late) /* a spooled text is open already */
         open_envelopes(t);
     return t;
 }

@@ -429,7 +429,7 @@ static bool said_before(str text, const struct secret_name *name, size_t *at)
         while (end && char_is_one_of(text.p[end - 1], " \t"))
             end--;
         for (from = end; from && !char_is_one_of(text.p[from - 1], " \t\r\n");)
-            if (end - --from == KEY_MAX)
+            if (end - --from == (is_linked ? TOKEN_MAX : KEY_MAX))
                 return false;
         *at = from;
         if (from == end || is_linked)

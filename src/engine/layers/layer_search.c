@@ -188,8 +188,11 @@ static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref p
     TRY(store_session_messages(ctx, e->store, pool, session, 0, TITLE_AMONG, &v, &n));
     *out = S("");
     for (size_t i = 0; i < n && !out->n; i++)
-        if (str_is(v[i].role, "user"))
-            *out = session_title(tombstones_left(tombstones, &ctx->arena, &v[i]));
+        if (str_is(v[i].role, "user")) {
+            struct recalled r = {.message = v[i],
+                                 .text = tombstones_left(tombstones, &ctx->arena, &v[i])};
+            *out = session_title(quarantine_line(ctx, e, pool, &r, false).text);
+        }
     return OK;
 }
 

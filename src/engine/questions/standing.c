@@ -60,6 +60,7 @@ struct standing standing_of_text(struct arena *a, str instruction)
         .topic = topic,
         .topic_text = condition.n && topic.n ? str_sub(condition, topic.v->at, condition.n) : said,
         .near = condition.n ? 0.3f : 0.12f,
+        .is_named = condition.n && topic.n,
         .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
 }
@@ -98,8 +99,10 @@ bool standing_ends(const struct standing *newer, const struct standing *older)
     if (newer->takes_back)
         return shares_topic(&newer->rule, &older->rule);
     /* What it is for is part of what is asked for: two topics are two instructions. */
-    if (older->takes_back ||
-        (newer->topic.n + older->topic.n > 0 && !shares_topic(&newer->topic, &older->topic)))
+    bool by_topic = newer->is_named || older->is_named;
+    const struct words *about = by_topic || newer->topic.n ? &newer->topic : &newer->rule;
+    const struct words *of = by_topic || older->topic.n ? &older->topic : &older->rule;
+    if (older->takes_back || (newer->topic.n + older->topic.n > 0 && !shares_topic(about, of)))
         return false;
     const struct words *x = &newer->rule, *y = &older->rule;
     bool declines_x = SOME(i, x->n, str_is_one_of(x->v[i].text, declining));

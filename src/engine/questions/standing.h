@@ -14,6 +14,7 @@ struct standing {
     /* Which cosine with it a question of the topic has: of a named topic 70 % of those that are of
      * it, and 4 % of others (trial 095); of a whole wish nine of ten and a third (trial 105). */
     float near;
+    bool is_named;   /* the topic, by a condition */
     bool takes_back; /* "you can use emojis again": it takes one back, and asks for nothing */
 };
 struct standing standing_of_text(struct arena *a, str instruction);

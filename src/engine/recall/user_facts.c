@@ -9,9 +9,15 @@
 /* Among the newest so many the important ones are looked for. */
 enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS = 60 };
 
-/* Standing instructions that are read, of so many memories with their word; their share of the
- * budget, and tokens they always have. */
-enum { STANDING_READ = 64, STANDING_AMONG = 5000, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
+/* Standing instructions that are read, of so many memories with their word; of how many the topic
+ * is compared with the question; their share of the budget, and tokens they always have. */
+enum {
+    STANDING_READ = 64,
+    STANDING_AMONG = 5000,
+    STANDING_COMPARED = 8,
+    STANDING_SHARE = 8,
+    STANDING_TOKENS = 60
+};
 
 /* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do
  * you remember my pet?" may be content with it. */
@@ -103,11 +109,14 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     return OK;
 }
 
-/* Whether the encoder finds that the question is of the topic that an instruction is for. */
-static bool is_of_topic(const struct finder *f, const struct standing *s)
+/* Whether the encoder finds that the question is of the topic that an instruction is for. Each
+ * takes its time: of many wishes those that are compared first. */
+static bool is_of_topic(const struct finder *f, const struct standing *s, size_t *compared)
 {
     struct question_vector q;
     float cosine = 0;
+    if ((*compared)++ >= STANDING_COMPARED)
+        return false;
     vectors_of_question(f->ctx, f->e, f->in->pool, s->topic_text, &q);
     for (size_t i = 0; q.v && i < q.dimensions; i++)
         cosine += f->asked.vector[i] * q.v[i];
@@ -125,7 +134,7 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
     enum { WORDS_MAX = 200 };
     struct arena *a = &f->ctx->arena;
     struct memory *v;
-    size_t found;
+    size_t found, compared = 0;
     int64_t room = budget_tokens / STANDING_SHARE;
     TRY(read_standing(f, &v, &found));
     struct words q = words_of(a, f->in->question, found ? WORDS_MAX : 0);
@@ -143,7 +152,8 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
         for (size_t i = 0; i < found; i++) {
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room ||
-                (reach == STANDING_OTHER && !(f->asked.vector ? is_of_topic(f, &read[i]) : speaks)))
+                (reach == STANDING_OTHER &&
+                 !(f->asked.vector ? is_of_topic(f, &read[i], &compared) : speaks)))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,

@@ -49,7 +49,7 @@ static size_t word_count(str text)
 struct reader {
     struct arena *a;
     str text;
-    size_t endless;
+    size_t endless, fences; /* fences: those without an end */
 };
 enum { ENDLESS_MAX = 32 };
 
@@ -122,8 +122,8 @@ size_t text_behind_fence(str text, size_t at, size_t *endless)
 /* A fence without an end has at most a word behind it in its line. */
 static size_t behind_fence(struct reader *r, size_t at)
 {
-    size_t before = r->endless, to = text_behind_fence(r->text, at, &r->endless);
-    if (to || r->endless == before || !char_is_one_of(r->text.p[at], "`~"))
+    size_t before = r->fences, to = text_behind_fence(r->text, at, &r->fences);
+    if (to || r->fences == before || !char_is_one_of(r->text.p[at], "`~"))
         return to;
     str line = line_at(r->text, at);
     size_t n = run_at(r->text, at);
@@ -353,7 +353,7 @@ static str without_documents(struct reader *r)
 /* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */
 str utterance_own_words(struct arena *a, str text)
 {
-    struct reader r = {a, text, 0};
+    struct reader r = {a, text, 0, 0};
     str left = without_documents(&r);
     bool is_whole = left.p == text.p && left.n == text.n;
     size_t head, given = is_whole ? behind_given(text, &head) : 0;

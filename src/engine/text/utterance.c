@@ -26,6 +26,8 @@
  */
 
 enum { OPENING_WORDS = 8, COURTESY_WORDS = 14, COURTESY_BYTES = 120, TELLING_WORDS = 4 };
+/* Clauses of one sentence that are judged. */
+enum { PARTS_MAX = 64 };
 
 /* --- the first words of a sentence --- */
 
@@ -238,8 +240,12 @@ static double telling_of_part(struct arena *a, str part)
  * quotes ("shorten: it rains, the cat is wet") nobody tells anything. */
 static bool tells_beside(struct arena *a, str asks)
 {
-    for (size_t i = 0; i < asks.n && !char_is_one_of(asks.p[i], ":\""); i++) {
-        str rest = ends_clause(asks, i) ? str_sub(asks, i + 1, asks.n) : S("");
+    size_t left = PARTS_MAX;
+    for (size_t i = 0; left && i < asks.n && !char_is_one_of(asks.p[i], ":\""); i++) {
+        if (!ends_clause(asks, i))
+            continue;
+        left--;
+        str rest = str_sub(asks, i + 1, asks.n);
         if (telling_of_part(a, str_trim_end(rest, "? ")) >= 3.2)
             return true;
     }
@@ -251,8 +257,11 @@ static bool tells_beside(struct arena *a, str asks)
 static str told_before(struct arena *a, str asks)
 {
     double odds = 0.5 * form_odds_of(FORM_TELLS, asks).by[0];
-    for (size_t i = asks.n; i-- > 0;) {
-        str head = ends_clause(asks, i) ? str_trim_end(str_sub(asks, 0, i), " ") : S("");
+    for (size_t i = asks.n, left = PARTS_MAX; left && i-- > 0;) {
+        if (!ends_clause(asks, i))
+            continue;
+        left--;
+        str head = str_trim_end(str_sub(asks, 0, i), " ");
         size_t least = asks.p[i] == ':' ? TELLING_WORDS : 2; /* "Quick question: …" */
         if (opening_of(head).n >= least && telling_of_part(a, head) + odds >= 1)
             return head;
@@ -283,9 +292,8 @@ str utterance_statements(struct arena *a, str text, bool is_user)
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
         arena_reset(&scratch);
-        str part = is_user                             ? stated_by_user(&scratch, &s)
-                   : is_statement(&scratch, &s, false) ? s.text
-                                                       : S("");
+        bool stays = !is_user && (is_statement(&scratch, &s, false) || !str_trim(s.text).n);
+        str part = is_user ? stated_by_user(&scratch, &s) : stays ? s.text : S("");
         is_whole &= part.n == s.text.n;
         buf_add(&b, part);
         buf_add(&b, part.n && part.n < s.text.n ? S(".") : S(""));

@@ -31,8 +31,9 @@ static FIELDS(receipt_item, (AS_STR, r.id, "id", .help = "as in the header X-Rem
               (AS_INT, r.took_us, "took_us", .help = "duration of the recall in microseconds"));
 
 FIELDS_OF(receipt_item, use_item, (AS_STR, r.id, "id", .help = "of the receipt"),
+          (AS_STR, r.space, "space", .help = "the space it is in"),
           (AS_STR, r.session, "session", .help = "the conversation that received it"),
-          (AS_STR, r.space, "space"), (AS_TIME, r.created, "created", .help = "when"),
+          (AS_TIME, r.created, "created", .help = "when"),
           (AS_STR, r.question, "question", .help = "the query that was searched"),
           (AS_STR, r.decision, "decision", .help = "the decision of the relevance gate"),
           (AS_STR, r.reason, "reason", .help = "why"),

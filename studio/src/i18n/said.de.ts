@@ -132,6 +132,7 @@ export const said: [string, string][] = [
   ['this needs an admin token', 'dafür braucht es ein Token für Verwalter'],
   ['{}: this token is bound to other spaces', '{}: Dieses Token ist an andere Bereiche gebunden'],
   ['{}: belongs to another token', '{}: gehört einem anderen Token'],
+  ['the memory has changed meanwhile', 'die Erinnerung hat sich inzwischen geändert'],
   ["another user's memory can only be looked at", 'das Gedächtnis eines anderen lässt sich nur ansehen'],
   ['the token is not known', 'das Token ist unbekannt'],
   ['the token is not known, revoked or expired', 'das Token ist unbekannt, widerrufen oder abgelaufen'],

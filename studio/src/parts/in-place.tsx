@@ -38,7 +38,7 @@ export function InPlace({ name, value, label, keep, hint, isLong, isBare, kind =
   const save = async () => {
     const to = text.value, from = base.value;
     set(to, to);
-    if (!(await keep(to)) && text.value === to) set(to, from);
+    if (!(await keep(to)) && !isChanged()) set(to, from);
   };
   const done = () => {
     const sure = isSure.current;

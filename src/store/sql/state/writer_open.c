@@ -268,7 +268,8 @@ void writer_look(struct writer *w, struct ctx *ctx)
     struct ctx own = {0};
     struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
     bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST;
-    bool is_open = w->is_open, has_failed = is_open && !is_lost && w->result != OK;
+    bool is_open = w->is_open; /* what is queued is a probe itself */
+    bool has_failed = is_open && !is_lost && !w->first && w->result != OK;
     w->has_doubt = false;
     if (has_failed) {
         probe.no = ++w->queued_no;
@@ -289,5 +290,6 @@ void writer_look(struct writer *w, struct ctx *ctx)
     arena_reset(&ctx->arena);
     ctx_free(&own);
     pthread_mutex_lock(&w->lock);
-    w->look_us = clock_mono_us() + (w->pause_ms ? w->pause_ms : LOOK_MS) * 1000;
+    bool is_cut = store_is_postgres(w->s) && !w->is_open && !w->pause_ms; /* just lost */
+    w->look_us = is_cut ? 0 : clock_mono_us() + (w->pause_ms ? w->pause_ms : LOOK_MS) * 1000;
 }

@@ -25,7 +25,7 @@ export async function forgetText(id: string, text: string, where: Query = {}) {
   });
 }
 
-export const forgetOne = (m: Memory) => forgetText(m.id, m.content);
+export const forgetOne = (m: Memory) => forgetText(m.id, m.content, { space: m.space });
 
 /** The ids, by the space that each is in. */
 export type Picked = ReadonlyMap<string, string>;

@@ -17,6 +17,7 @@ export function filterOf(query: Record<string, string>, isBest: boolean): Query 
   if (isBest) return Object.fromEntries(ofBest.filter((name) => query[name]).map((name) => [name, query[name]]));
   for (const name of [...fields, ...others]) if (query[name]) filter[name] = query[name];
   for (const name of ['after', 'before'] as const) if (/^\d{4}-\d\d-\d\d$/.test(query[name] ?? '')) filter[name] = startOf(query[name]!);
+  for (const name of ['importance_min', 'importance_max'] as const) if (filter[name]) filter[name] = Number(filter[name]);
   if (query.closed === 'too') filter.closed = true;
   if (query.closed === 'only') filter.only_closed = true;
   return filter;
