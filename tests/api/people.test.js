@@ -77,7 +77,7 @@ test('what the key\'s own user said reaches no person either', async (t) => {
 
 test('names that look alike are different people', async (t) => {
   const { knows, tell } = await ready(t);
-  const alike = ['a', ' a', 'a ', 'A', 'a/b', 'a%2Fb', 'a%2fb', 'a/', '/a', '%', 'ä', 'a\u0308', 'local/a', 'local%2Fa', 'a\nb', 'a\tb', '0', 'any', 'none', '*'];
+  const alike = ['a', ' a', 'a ', 'A', 'a/b', 'a%2Fb', 'a%2fb', 'a/', '/a', '%', 'ä', 'a\u0308', 'local/a', 'local%2Fa', '0', 'any', 'none', '*'];
   for (const [i, one] of alike.entries()) {
     await tell(i ? {} : { body: { user: one } });
     if (i) break;
