@@ -247,6 +247,7 @@ test('each own endpoint answers as described where there is something to show', 
   const bearer = {}, left = new Set(operations(api).filter(isOwn).map((o) => `${o.method} ${o.route}`));
   const wrong = new Set();
   const ask = async (method, route, id = '', { query = '', body, may } = {}) => {
+    if (!api.paths[route]) return {}; // of a satellite that this build has not
     const res = await server.ask(method, route.replace(/\{\w+\}/, id) + query, body, bearer);
     const op = { operation: api.paths[route][method.toLowerCase()] }, type = (res.headers['content-type'] ?? '').split(';')[0];
     const why = res.status >= 400 && res.status !== may ? res.text : complaint(check, op, res);

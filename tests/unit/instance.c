@@ -16,7 +16,6 @@ static int dumps_of(struct ctx *ctx, const struct options *o)
     pid_t child = fork();
     int status = -1;
     if (!child) {
-        signal(SIGINT, SIG_DFL);
         struct instance instance;
         struct rlimit core;
         bool is_open =
@@ -52,6 +51,7 @@ TEST(a_signal_that_ends_a_command_removes_its_leftovers)
     fclose(fopen(file.p, "we"));
     pid_t child = fork();
     if (!child) {
+        signal(SIGINT, SIG_DFL);
         leftover_add(file.p);
         leftover_add(folder);
         raise(SIGINT);
