@@ -42,7 +42,7 @@ function checkKept(data, told) {
 
 const spoolOf = (data, no = 1) => path.join(data, `spool.${no}`);
 const isKept = (data, n) => until('all is kept', () => said(data).length >= n, 60000);
-const isEmpty = (data) => until('the spool is empty', () => fs.statSync(spoolOf(data)).size <= 21, 60000);
+const isEmpty = (data) => until('the spool is empty', () => fs.statSync(spoolOf(data)).size <= 21, 180000);
 
 test('PostgreSQL is killed twice under chats: no chat fails, nothing is lost, nothing is kept twice', options, async (t) => {
   const model = await upstream(t);

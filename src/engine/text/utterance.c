@@ -246,7 +246,7 @@ static bool tells_beside(struct arena *a, str asks)
             continue;
         left--;
         str rest = str_sub(asks, i + 1, asks.n);
-        if (telling_of_part(a, str_trim(rest)) >= 2.8)
+        if (telling_of_part(a, str_trim(rest)) >= 3.2)
             return true;
     }
     return false;
