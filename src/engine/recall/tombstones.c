@@ -141,12 +141,14 @@ enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref p
     out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
     for (size_t i = 0; i < read.n; i++)
         add_barred(out, barred_of(&read.bars[i]));
-    for (const struct memory *m = read.expired; m < read.expired + read.n_expired; m++)
+    for (size_t i = 0; i < read.n_expired; i++) {
+        const struct memory *m = &read.expired[i];
         add_barred(out, (struct barred){.kind = BAR_STATEMENT,
                                         .reason = BAR_EXPIRED,
                                         .at = tombstones_end_of(m),
                                         .message = m->source.n ? tombstones_message(m->source) : 0,
                                         .statement = statement_of(&ctx->arena, m->content)});
+    }
     return OK;
 }
 
