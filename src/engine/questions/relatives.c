@@ -5,11 +5,28 @@
 #include "lang/pronouns_lists.h"
 #include "words/stem_table.h"
 
-enum { MOTHER = 1 << 0, FATHER = 1 << 1, SISTER = 1 << 2, BROTHER = 1 << 3 };
-enum { SON = 1 << 4, DAUGHTER = 1 << 5, PARTNER = 1 << 6, GRANDCHILD = 1 << 14 };
-enum { AUNT = 1 << 7, UNCLE = 1 << 8, NIECE = 1 << 9, NEPHEW = 1 << 10, COUSIN = 1 << 11 };
-enum { GRANDMOTHER = 1 << 12, GRANDFATHER = 1 << 13, BOSS = 1 << 15, COLLEAGUE = 1 << 19 };
-enum { LANDLORD = 1 << 16, NEIGHBOUR = 1 << 17, ROOMMATE = 1 << 18 };
+enum {
+    MOTHER = 1 << 0,
+    FATHER = 1 << 1,
+    SISTER = 1 << 2,
+    BROTHER = 1 << 3,
+    SON = 1 << 4,
+    DAUGHTER = 1 << 5,
+    PARTNER = 1 << 6,
+    AUNT = 1 << 7,
+    UNCLE = 1 << 8,
+    NIECE = 1 << 9,
+    NEPHEW = 1 << 10,
+    COUSIN = 1 << 11,
+    GRANDMOTHER = 1 << 12,
+    GRANDFATHER = 1 << 13,
+    GRANDCHILD = 1 << 14,
+    BOSS = 1 << 15,
+    LANDLORD = 1 << 16,
+    NEIGHBOUR = 1 << 17,
+    ROOMMATE = 1 << 18,
+    COLLEAGUE = 1 << 19
+};
 
 static const struct stem_row rows[] = {
 #define RELATIVE(who, words) {who, words},

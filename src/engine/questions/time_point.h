@@ -7,7 +7,8 @@
 
 /* The calendar's day that t (time_local) lies in. */
 struct tm calendar_day(int64_t t);
-/* The start of the day (d), week (w; its Monday), month (m) or year (y) of t, moved by so many. */
+/* The start of the day (d), week (w; its Monday), month (m) or year (y) that t lies in, moved by so
+ * many of them. */
 int64_t calendar_start(int64_t t, char unit, int moved);
 /* The whole of such a unit; also of a weekend (e), which begins on its Saturday, and a night (n),
  * which is still that night on the next morning. */
@@ -18,18 +19,35 @@ int time_days(char unit);
 /* Words of a text that are looked at. */
 enum { TIME_WORDS_MAX = 400 };
 
-/* What a word can be in a time; data/lang lists them. Units and days: */
-enum { TIME_MONTH = 1 << 0, TIME_WEEKDAY = 1 << 1, TIME_SEASON = 1 << 2, TIME_UNIT = 1 << 3 };
-enum { TIME_DAY = 1 << 8, TIME_FEAST = 1 << 22, TIME_YEAR = 1 << 24 };
-/* How many and how far (TIME_AGO_IN_FRONT: "vor zwei Wochen"): */
-enum { TIME_COUNT = 1 << 4, TIME_LAST = 1 << 5, TIME_THIS = 1 << 6, TIME_NEXT = 1 << 7 };
-enum { TIME_AGO = 1 << 9, TIME_AGO_IN_FRONT = 1 << 10, TIME_PART = 1 << 21 };
-/* Small words beside it, and those of ranges: */
-enum { TIME_IN = 1 << 11, TIME_OF = 1 << 12, TIME_ARTICLE = 1 << 13, TIME_AND = 1 << 20 };
-enum { TIME_SINCE = 1 << 14, TIME_BEFORE = 1 << 15, TIME_AFTER = 1 << 16, TIME_BETWEEN = 1 << 17 };
-enum { TIME_FROM = 1 << 18, TIME_TO = 1 << 19 };
-/* What shows that a question looks back; what is a name or another word, too: */
-enum { TIME_BACK = 1 << 23, TIME_UNSURE = 1 << 25 };
+/* What a word can be in a time; data/lang lists them. */
+enum time_word {
+    TIME_MONTH = 1 << 0,
+    TIME_WEEKDAY = 1 << 1,
+    TIME_SEASON = 1 << 2,
+    TIME_UNIT = 1 << 3,
+    TIME_COUNT = 1 << 4,
+    TIME_LAST = 1 << 5,
+    TIME_THIS = 1 << 6,
+    TIME_NEXT = 1 << 7,
+    TIME_DAY = 1 << 8,
+    TIME_AGO = 1 << 9,
+    TIME_AGO_IN_FRONT = 1 << 10, /* "vor zwei Wochen" */
+    TIME_IN = 1 << 11,
+    TIME_OF = 1 << 12,
+    TIME_ARTICLE = 1 << 13,
+    TIME_SINCE = 1 << 14,
+    TIME_BEFORE = 1 << 15,
+    TIME_AFTER = 1 << 16,
+    TIME_BETWEEN = 1 << 17,
+    TIME_FROM = 1 << 18,
+    TIME_TO = 1 << 19,
+    TIME_AND = 1 << 20,
+    TIME_PART = 1 << 21,
+    TIME_FEAST = 1 << 22,
+    TIME_BACK = 1 << 23,  /* shows that a question looks back */
+    TIME_YEAR = 1 << 24,  /* "im Jahr 2023" */
+    TIME_UNSURE = 1 << 25 /* is a name or another word, too */
+};
 
 struct time_row {
     str word;
