@@ -230,6 +230,7 @@ static double telling_of(str states)
     return 0.5 * form_of(states, NULL) - form_odds_of(FORM_TELLS, states).by[1];
 }
 
+/* The same of a part of a sentence that may ask, and then tells nothing. */
 static double telling_of_part(struct arena *a, str part)
 {
     bool may_tell = part.n && !begins_asking(part) && utterance_by_rules(a, part);
