@@ -220,6 +220,7 @@ test('roles: an owner gives them, an operator sees who is there and changes noth
 });
 
 const signInWith = async (page, token) => {
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor({ state: 'detached' });

@@ -131,8 +131,8 @@ static enum status import_files(struct ctx *ctx, const struct options *o, struct
     if (r.failed)
         return fail(ctx, BAD_INPUT, S_FMT " not imported; all others were read", S_ARG(left_out));
     /* The export of an empty space has no format. */
-    bool has_any = r.sessions || r.messages || r.memories || r.bars || r.erased || r.skipped ||
-                   !r.format.n;
+    bool has_any =
+        r.sessions || r.messages || r.memories || r.bars || r.erased || r.skipped || !r.format.n;
     return has_any ? OK
                    : fail(ctx, BAD_INPUT, S_FMT ": nothing in it can be imported",
                           S_ARG(o->words.v[1]));
