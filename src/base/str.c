@@ -177,10 +177,14 @@ bool str_num(str s, double *out)
     return true;
 }
 
+/* The offset basis and the prime that FNV-1a defines for 64 bits. */
 uint64_t str_hash(str s)
 {
-    /* The offset basis and the prime that FNV-1a defines for 64 bits. */
-    uint64_t h = 14695981039346656037u;
+    return str_hash_on(14695981039346656037u, s);
+}
+
+uint64_t str_hash_on(uint64_t h, str s)
+{
     for (size_t i = 0; i < s.n; i++)
         h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
     return h;

@@ -123,8 +123,9 @@ str str_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool str_int(str s, int64_t *out);
 bool str_num(str s, double *out);
 
-/* FNV-1a, for tables; not for secrets. */
+/* FNV-1a, for tables; not for secrets. str_hash_on: of what h was made of, followed by s. */
 uint64_t str_hash(str s);
+uint64_t str_hash_on(uint64_t h, str s);
 
 /* Unbounded or unchecked functions of the C library. Their headers are included above, so that only
  * uses are caught. */

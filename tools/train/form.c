@@ -8,10 +8,10 @@
 #include "base/json.h"
 #include "dumps.h"
 #include "embed/encoder.h"
-#include "engine/text/form.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 #include "telling.h"
+#include "wordings.h"
 
 /*
  * usage: train_form FILE… [--judge FILE…] > data/lang/form.def
@@ -343,11 +343,11 @@ static void read_features(struct form_data *d)
 {
     struct arena *a = &d->ctx->arena;
     struct encoder *encoder = encoder_new();
-    struct form_features *of = NEW_N(a, struct form_features, d->n);
+    struct wordings *of = NEW_N(a, struct wordings, d->n);
     size_t all = 0, kept = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct encoded e;
-        form_features_of(a, d->v[i].text, &of[i]);
+        of[i] = wordings_of(a, d->v[i].text);
         all += of[i].n;
         d->v[i].is_read = !IS_OF_MESSAGES && encoder_reads(d->v[i].text);
         if (d->v[i].is_read && encoder_texts(d->ctx, encoder, S(""), &d->v[i].text, 1, &e) != OK)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "dumps.h"
 #include "engine/pairs/pair.h"
+#include "wordings.h"
 
 /*
  * usage: train_pair FOLDER FILE… [--judge FILE…]: writes pair.def and pair_words.def to the folder
@@ -29,7 +30,7 @@ static const char *const labels[] = {"DIFFERENT", "REPLACES", "FULLER", "SAME"};
 struct line {
     str text;
     struct pair_text read[2]; /* by words, with vectors */
-    struct form_features *wording;
+    struct wordings wording;
     int *words; /* which of the wordings that count it has, ascending */
     size_t n_words;
 };
@@ -67,8 +68,7 @@ static void read_line(struct pair_data *d, str text, struct line *out)
     struct encoded e;
     str said = str_printf(a, "user: " S_FMT, S_ARG(text));
     out->text = text;
-    out->wording = NEW(a, struct form_features);
-    form_features_of(a, text, out->wording);
+    out->wording = wordings_of(a, text);
     d->lines = arena_more(a, d->lines, d->n_lines, &d->lines_cap, sizeof *d->lines);
     d->lines[d->n_lines++] = out;
     pair_read(a, text, NULL, 0, &out->read[0]);
@@ -156,14 +156,9 @@ static void read_file(struct pair_data *d, const char *path, bool is_judged)
 
 /* --- the wordings that count --- */
 
-static int compare_texts(const void *a, const void *b)
+static bool has_text(const struct wordings *w, str text)
 {
-    return str_cmp(*(const str *)a, *(const str *)b);
-}
-
-static bool has_text(const struct form_features *f, str text)
-{
-    return bsearch(&text, f->v, f->n, sizeof text, compare_texts) != NULL;
+    return bsearch(&text, w->v, w->n, sizeof text, wordings_compare) != NULL;
 }
 
 /* Those that the later line has and the earlier one lacks, in LEAST labelled pairs or more. */
@@ -172,14 +167,14 @@ static void choose_words(struct pair_data *d)
     struct arena *a = &d->ctx->arena;
     size_t all = 0, n = 0;
     for (size_t i = 0; i < d->n; i++)
-        all += d->v[i].is_labelled ? d->v[i].newer->wording->n : 0;
+        all += d->v[i].is_labelled ? d->v[i].newer->wording.n : 0;
     str *v = NEW_N(a, str, all + 1);
     for (size_t i = 0; i < d->n; i++)
         for (size_t k = 0;
-             d->v[i].is_labelled && !d->v[i].is_judged && k < d->v[i].newer->wording->n; k++)
-            if (!has_text(d->v[i].older->wording, d->v[i].newer->wording->v[k]))
-                v[n++] = d->v[i].newer->wording->v[k];
-    qsort(v, n, sizeof *v, compare_texts);
+             d->v[i].is_labelled && !d->v[i].is_judged && k < d->v[i].newer->wording.n; k++)
+            if (!has_text(&d->v[i].older->wording, d->v[i].newer->wording.v[k]))
+                v[n++] = d->v[i].newer->wording.v[k];
+    qsort(v, n, sizeof *v, wordings_compare);
     d->words = v;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && str_eq(v[to], v[from]); to++)
@@ -189,9 +184,9 @@ static void choose_words(struct pair_data *d)
     }
     for (size_t i = 0; i < d->n_lines; i++) {
         struct line *l = d->lines[i];
-        l->words = NEW_N(a, int, l->wording->n + 1);
-        for (size_t k = 0; k < l->wording->n; k++) {
-            const str *at = bsearch(&l->wording->v[k], v, d->n_words, sizeof *v, compare_texts);
+        l->words = NEW_N(a, int, l->wording.n + 1);
+        for (size_t k = 0; k < l->wording.n; k++) {
+            const str *at = bsearch(&l->wording.v[k], v, d->n_words, sizeof *v, wordings_compare);
             if (at)
                 l->words[l->n_words++] = (int)(at - v);
         }

@@ -31,15 +31,7 @@ static const struct pair_weights {
 /* From which probability on the later text may replace the earlier one (trial 086). */
 static const double perhaps[2] = {0.29, 0.36};
 
-static const struct pair_word {
-    const char *wording;
-    float of[2 * PAIR_LABELS]; /* as above */
-} pair_words[] = {
-#define PAIR_WORD(wording, ...) {wording, {__VA_ARGS__}},
-#include "lang/pair_words.def"
-#undef PAIR_WORD
-};
-enum { PAIR_WORDS = sizeof pair_words / sizeof *pair_words };
+#include "lang/pair_words.h" /* the keys of wordings, and their weights as above */
 
 /* Spreads from its mean beyond which a signal says no more. */
 static const float farthest = 6;
@@ -64,20 +56,15 @@ static void read_tokens(struct arena *a, const int8_t *tokens, size_t n, struct 
     to_length_1(out->mean);
 }
 
-/* Both are sorted, so the rows ascend. */
 static void read_wording(struct pair_text *out)
 {
     if (out->wording)
         return;
     struct form_features *f = ROOM_N(out->a, struct form_features, 1);
     form_features_of(out->a, out->text, f);
-    out->wording = ROOM_N(out->a, int, f->n);
-    for (size_t i = 0; i < f->n; i++) {
-        const struct pair_word *row =
-            bsearch(&f->v[i], pair_words, PAIR_WORDS, sizeof *pair_words, form_compare);
-        if (row)
-            out->wording[out->n_wording++] = (int)(row - pair_words);
-    }
+    out->wording = ROOM_N(out->a, int, FORM_FEATURES);
+    out->n_wording = form_slots(pair_words_keys, sizeof pair_words_keys / sizeof *pair_words_keys,
+                                f, out->wording);
 }
 
 static void read_words(struct pair_text *out)
@@ -272,7 +259,7 @@ static void add_wording(struct pair_text *older, struct pair_text *newer, size_t
             k++;
         bool is_new = k == older->n_wording || older->wording[k] != newer->wording[i];
         for (size_t c = 0; is_new && c < PAIR_LABELS; c++)
-            sums[c] += pair_words[newer->wording[i]].of[first + c];
+            sums[c] += pair_words_weights[newer->wording[i]][first + c];
     }
 }
 

@@ -26,15 +26,22 @@ enum form {
  * rules say that it asks, or asks although they say that it tells; else one. */
 enum { FORM_COLUMNS = 2 };
 
-/* Features of one text: each once, sorted. */
+/* Features of one text; the same one may come twice. As a text it is kind, before, " " where there
+ * is one before, word; the hash is that text's str_hash. */
 enum { FORM_WORDS = 60, FORM_FEATURES = 2 * FORM_WORDS + 16 };
+struct form_feature {
+    str kind; /* "w " word, "p " pair, "f " first words, "n " class of length, "m " mark */
+    str before, word;
+    uint64_t hash;
+};
 struct form_features {
-    str v[FORM_FEATURES];
+    struct form_feature v[FORM_FEATURES];
     size_t n;
 };
 void form_features_of(struct arena *a, str text, struct form_features *out);
-/* For bsearch: a feature, and a row of a table sorted by the features that its rows begin with. */
-int form_compare(const void *feature, const void *row);
+/* The places of a table by tools/make-forms that hold a feature of f, ascending, each once. size:
+ * of the table, a power of 2; out has room for FORM_FEATURES. Returns how many. */
+size_t form_slots(const uint64_t *keys, size_t size, const struct form_features *f, int *out);
 
 /* Logarithms of the odds by each column, 0 where nothing of it is known. */
 struct form_odds {
