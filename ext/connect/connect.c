@@ -214,14 +214,13 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f, str 
     if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
         return OK;
     bool done = !folders_make(a, f->path);
+    CLEANUP(fd_close)
     int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
            (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
            (fchown(fd, st.st_uid, st.st_gid) == 0 || geteuid() != 0) &&
            fchmod(fd, st.st_mode & kept) == 0 && rename(part, f->path.p) == 0;
     int why = errno;
-    if (fd >= 0)
-        close(fd);
     if (done)
         return OK;
     unlink(part);

@@ -1,7 +1,6 @@
 /* edit.h - changing one entry in a settings file of another program, and nothing else. */
 #pragma once
 
-#include "base/ctx.h"
 #include "base/fields.h"
 
 /*

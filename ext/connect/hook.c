@@ -97,15 +97,14 @@ static enum status with_project(struct ctx *ctx, str event, str *out)
     if (here)
         folder = str_dup(&ctx->arena, str_of(here));
     free(here);
-    struct buf b = buf_make(&ctx->arena, EVENT_MAX + READ_SIZE);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, EVENT_MAX + READ_SIZE);
     json_open(&w, '{');
     for (const struct json *m = root->first; m; m = m->next)
         if (!str_is(json_name(m), "project"))
             json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     json_member_str(&w, "project", project_root(ctx, folder));
     json_close(&w, '}');
-    *out = buf_str(&b);
+    *out = buf_str(w.b);
     return OK;
 }
 

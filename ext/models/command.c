@@ -100,7 +100,7 @@ static void print_model(struct buf *b, const struct model_out *m)
 
 static enum status list_models(struct ctx *ctx, const struct options *o, str folder)
 {
-    enum { PRINT_MAX = 1 << 16, CATALOGUE_MAX = 16 };
+    enum { CATALOGUE_MAX = 16 };
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     struct json_out w = json_to(&b);
     struct used used = in_use(ctx, o);

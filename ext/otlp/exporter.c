@@ -1,8 +1,5 @@
 /* exporter.c - traces of chats, sent to a collector by OTLP over HTTP from a queue of their own. */
-#include <time.h>
-
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/workers.h"
 #include "core/settings.h"
 #include "core/url.h"

@@ -37,22 +37,20 @@ static str content_of(struct arena *a, str name, str value)
 /* The value as JSON, so that a number comes back as a number. */
 static str metadata_of(struct arena *a, const struct profile_fact *f)
 {
-    struct buf b = buf_make(a, METADATA_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, METADATA_MAX);
     json_open(&w, '{');
     json_member_str(&w, "name", f->name);
     json_member_raw(&w, "value", f->value->source);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 static const struct json *text_value(struct ctx *ctx, str text)
 {
-    struct buf b = buf_make(&ctx->arena, text.n * 6 + 8);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, text.n * 6 + 8);
     struct json *v = NEW(&ctx->arena, struct json);
     json_str(&w, text);
-    soft(ctx, json_parse(ctx, buf_str(&b), &v));
+    soft(ctx, json_parse(ctx, buf_str(w.b), &v));
     return v;
 }
 

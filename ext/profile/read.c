@@ -38,8 +38,7 @@ static void write_part(struct json_out *w, const char *name, str text)
 
 static str prompt_of(struct arena *a, const struct profile_source *in)
 {
-    struct buf b = buf_make(a, 8 * TOLD_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, 8 * TOLD_MAX);
     json_open(&w, '{');
     write_part(&w, "text", in->text);
     if (in->data && in->data->source.n <= TOLD_MAX)
@@ -48,7 +47,7 @@ static str prompt_of(struct arena *a, const struct profile_source *in)
         write_part(&w, "data", in->data->source);
     write_part(&w, "raw", in->raw);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* An answer is an object, or lines of "name: value", which small models write. An empty one is an
@@ -122,13 +121,12 @@ static void by_rules(struct engine *e, const struct profile_source *in, struct r
 
 enum status reading_json(const struct reading *r, struct json **out)
 {
-    struct buf b = buf_make(&r->ctx->arena, 32 << 20);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&r->ctx->arena, 32 << 20);
     json_open(&w, '{');
     for (size_t i = 0; i < r->n; i++)
         json_member_str(&w, str_c(&r->ctx->arena, r->v[i].name), r->v[i].value);
     json_close(&w, '}');
-    return json_parse(r->ctx, buf_str(&b), out);
+    return json_parse(r->ctx, buf_str(w.b), out);
 }
 
 /* With in->keeps the facts are stored as well, in one write with the row of the work log. *out

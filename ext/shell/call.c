@@ -4,15 +4,10 @@
 enum { TIMEOUT_MS = 10000, SILENCE_MS = 600000, ANSWER_MAX = 16 << 20, REASON_MAX = 300 };
 
 /* A key of the model's server goes where an application would send it, if there is no token. */
-static str credential(void)
+str shell_credential(void)
 {
     str token = server_token();
     return token.n ? token : str_trim(str_of(getenv("OPENAI_API_KEY")));
-}
-
-enum status shell_server_find(struct ctx *ctx, const struct options *o, struct called_server *out)
-{
-    return server_find(ctx, o, credential(), out);
 }
 
 enum status shell_call(struct ctx *ctx, const struct called_server *s, const char *method, str path,
@@ -44,7 +39,8 @@ enum status shell_check(struct ctx *ctx, const struct answer *answer)
         return OK;
     return fail(ctx, is_refused ? FORBIDDEN : UPSTREAM, "the server answered %d: " S_FMT "%s",
                 answer->code,
-                S_ARG(http_complaint(&ctx->arena, answer->body, REASON_MAX, credential(), NULL, 0)),
+                S_ARG(http_complaint(&ctx->arena, answer->body, REASON_MAX, shell_credential(),
+                                     NULL, 0)),
                 is_refused ? " (the variable " TOKEN_VARIABLE " holds the access token)" : "");
 }
 

@@ -4,9 +4,8 @@
 #include "base/json.h"
 #include "ext/connect/connect.h"
 
-/* With the token, or else a key of the model's server. */
-MUST_USE enum status shell_server_find(struct ctx *ctx, const struct options *o,
-                                       struct called_server *out);
+/* For server_find: the token, or else a key of the model's server. */
+str shell_credential(void);
 
 /* UPSTREAM, with what to do, when no server answers. Any code of HTTP is OK. */
 MUST_USE enum status shell_call(struct ctx *ctx, const struct called_server *s, const char *method,

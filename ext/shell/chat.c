@@ -67,15 +67,14 @@ static void add_message(struct chat *c, const char *role, str content)
 
 static str request_body(struct ctx *ctx, const struct chat *c)
 {
-    struct buf b = buf_make(&ctx->arena, TALK_MAX + LINE_MAX_BYTES);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, TALK_MAX + LINE_MAX_BYTES);
     json_open(&w, '{');
     json_member_str(&w, "model", c->model);
     json_member_bool(&w, "stream", true);
-    json_key(&w, "messages");
-    json_raw(&w, str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(buf_str(&c->messages))));
+    json_member_raw(&w, "messages",
+                    str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(buf_str(&c->messages))));
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* A question that got no answer is taken back, so that the next one is asked without it. */
@@ -244,7 +243,7 @@ enum status command_chat(struct ctx *ctx, const struct options *o)
 {
     struct chat c = {.messages = buf_make(&ctx->arena, TALK_MAX),
                      .is_at_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
-    TRY(shell_server_find(ctx, o, &c.server));
+    TRY(server_find(ctx, o, shell_credential(), &c.server));
     c.server.n_headers++; /* begin_session fills it */
     begin_session(ctx, &c);
     TRY(choose_model(ctx, &c, o->model));

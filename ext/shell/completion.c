@@ -1,8 +1,7 @@
 /* completion.c - the command completion: commands, their words and flags for a shell. */
+#include "app/print.h"
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
-
-enum { PRINT_MAX = 1 << 20 };
 
 static const struct shell_flag *flags_with_settings(struct arena *a, const struct command *c)
 {
@@ -176,15 +175,13 @@ static void (*const writers[])(struct buf *b, const struct command *all) = {writ
 
 enum status command_completion_check(struct ctx *ctx, const struct options *o)
 {
-    return name_index(shells, o->words.v[1], -1) >= 0
-               ? OK
-               : fail(ctx, BAD_INPUT, "must be one of: bash, zsh, fish");
+    return name_one_of(ctx, "", shells, o->words.v[1]);
 }
 
 enum status command_completion(struct ctx *ctx, const struct options *o)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    writers[name_index(shells, o->words.v[1], 0)](&b, all_commands(&ctx->arena, o));
+    writers[name_index(shells, o->words.v[1], 0)](&b, o->commands);
     fwrite(b.p, 1, b.n, stdout);
     return OK;
 }

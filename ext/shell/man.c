@@ -1,8 +1,7 @@
 /* man.c - the command man: the manual page in roff, from the tables of commands and settings. */
+#include "app/print.h"
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
-
-enum { PRINT_MAX = 1 << 20 };
 
 /* A line of text must not look like a request, and a hyphen of a flag is a minus. */
 static void add_text(struct buf *b, str text)
@@ -85,7 +84,7 @@ enum status command_man(struct ctx *ctx, const struct options *o)
                   ".SH NAME\nrememberd \\- memory server for applications that use language "
                   "models\n.SH SYNOPSIS\n.B rememberd\n.I COMMAND\n[\\fIOPTIONS\\fR]\n"
                   ".SH COMMANDS\n"));
-    for (const struct command *c = all_commands(b.arena, o); c->name; c++)
+    for (const struct command *c = o->commands; c->name; c++)
         add_command(&b, c);
     buf_add(&b, S(".SH SETTINGS\nEvery command takes all settings.\n"));
     add_settings(&b);

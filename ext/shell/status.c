@@ -76,7 +76,7 @@ enum status command_status(struct ctx *ctx, const struct options *o)
 {
     struct called_server s;
     struct json *health, *stats = NULL, *engine = NULL;
-    TRY(shell_server_find(ctx, o, &s));
+    TRY(server_find(ctx, o, shell_credential(), &s));
     TRY(ask_health(ctx, &s, &health));
     str state = json_string(json_get(health, "status"));
     bool is_well = str_is(state, "ok");
@@ -85,15 +85,14 @@ enum status command_status(struct ctx *ctx, const struct options *o)
     if (stats)
         TRY(shell_get(ctx, &s, S("/v1/engine"), &engine));
     if (o->json) {
-        struct buf b = buf_make(&ctx->arena, 1 << 20);
-        struct json_out w = json_to(&b);
+        struct json_out w = json_in(&ctx->arena, 1 << 20);
         json_open(&w, '{');
         json_member_str(&w, "url", s.url);
         json_member_raw(&w, "health", health->source);
         json_member_raw(&w, "stats", stats ? stats->source : S("null"));
         json_member_raw(&w, "engine", engine ? engine->source : S("null"));
         json_close(&w, '}');
-        print_buf(&b);
+        print_buf(w.b);
     } else {
         printf("rememberd " S_FMT " at " S_FMT ": ",
                S_ARG(json_string(json_get(health, "version"))), S_ARG(s.url));

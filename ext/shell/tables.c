@@ -4,17 +4,6 @@
 #include "app/help.h"
 #include "core/settings_set.h"
 
-const struct command *all_commands(struct arena *a, const struct options *o)
-{
-    struct command *v = NULL;
-    size_t n = 0, cap = 0;
-    for (const struct command *const *table = o->commands; *table; table++)
-        for (const struct command *c = *table; c->name; c++)
-            ARENA_ADD(a, v, n, cap) = *c;
-    ARENA_ADD(a, v, n, cap) = (struct command){0};
-    return v;
-}
-
 struct shell_flag flag_of_row(struct arena *a, const struct field *f)
 {
     return (struct shell_flag){.flag = str_of(options_flag(a, f->name)),
@@ -43,11 +32,6 @@ const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool
     return v;
 }
 
-static bool is_word(str text)
-{
-    return text.n > 0 && EVERY(i, text.n, text.p[i] >= 'a' && text.p[i] <= 'z');
-}
-
 /* A usage is "token create | token list | token revoke ID". */
 str command_words(struct arena *a, const struct command *c)
 {
@@ -58,7 +42,8 @@ str command_words(struct arena *a, const struct command *c)
         rest = str_sub(rest, end, rest.n);
         rest = rest.n ? str_sub(rest, strlen(" | "), rest.n) : rest;
         str name = str_cut(&form, ' '), word = str_cut(&form, ' ');
-        if (str_is(name, c->name) && is_word(word))
+        bool is_word = word.n > 0 && EVERY(i, word.n, word.p[i] >= 'a' && word.p[i] <= 'z');
+        if (str_is(name, c->name) && is_word)
             all = str_printf(a, S_FMT "%s" S_FMT, S_ARG(all), all.n ? " " : "", S_ARG(word));
     }
     return all;

@@ -15,8 +15,6 @@ struct shell_flag {
 /* Of a row of options_table or settings_table. */
 struct shell_flag flag_of_row(struct arena *a, const struct field *f);
 
-/* The commands of all tables. One without a name ends them. */
-const struct command *all_commands(struct arena *a, const struct options *o);
 /* The flags of one command; with_settings: and all settings, under every name. One without a flag
  * ends them. */
 const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool with_settings);

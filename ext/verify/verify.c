@@ -1,8 +1,6 @@
 /* verify.c - the command verify: runs the tests against a server and prints a table. */
 #include "ext/verify/verify.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/id.h"
 #include "core/url.h"
@@ -144,14 +142,13 @@ static struct verify_row run_test(struct ctx *ctx, struct target *t, const struc
 
 static void print_row(const struct options *o, struct arena *a, const struct verify_row *row)
 {
-    struct buf b = buf_make(a, 1 << 12);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, 1 << 12);
     if (o->json)
         fields_write(&w, verify_row_fields, row);
     else
-        buf_printf(&b, "%-8s %-44.*s " S_FMT, outcome_names[row->result], (int)row->test.n,
+        buf_printf(w.b, "%-8s %-44.*s " S_FMT, outcome_names[row->result], (int)row->test.n,
                    row->test.p, S_ARG(row->why));
-    print_line(str_trim(buf_str(&b)));
+    print_line(str_trim(buf_str(w.b)));
 }
 
 static enum status command_verify(struct ctx *ctx, const struct options *o)

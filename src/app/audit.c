@@ -25,9 +25,7 @@ static enum status print_plain(struct ctx *ctx, UNUSED void *own, const struct a
 enum status command_audit_check(struct ctx *ctx, const struct options *o)
 {
     static const char *const actions[] = {"verify", "show", NULL};
-    return name_index(actions, o->words.v[1], -1) >= 0
-               ? OK
-               : fail(ctx, BAD_INPUT, "must be one of: verify, show");
+    return name_one_of(ctx, "", actions, o->words.v[1]);
 }
 
 /* Needs no database: it may be read where that is away. */

@@ -5,16 +5,13 @@
 
 /* The engine lists only the first changes; the counts at the end are of all. */
 
-enum { PRINT_MAX = 4 << 20 };
-
 static FIELDS_OF(consolidate_report, report, (BOOL, dry_run), (INT, looked_at), (INT, merged),
                  (INT, promoted), (INT, evicted), (INT, pruned), (TIME, began), (INT, took_ms));
 static FIELDS_OF(consolidate_line, line, (STR, what), (STR, id), (STR, text), (STR, why));
 
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)
 {
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     json_open(&w, '{');
     json_key(&w, "report");
     fields_write(&w, report_fields, r);
@@ -23,7 +20,7 @@ static void print_json(struct ctx *ctx, const struct consolidate_report *r)
         fields_write(&w, line_fields, &r->lines[i]);
     json_close(&w, ']');
     json_close(&w, '}');
-    print_buf(&b);
+    print_buf(w.b);
 }
 
 static void print_text(struct ctx *ctx, const struct consolidate_report *r)
@@ -51,9 +48,6 @@ enum status command_consolidate(struct ctx *ctx, const struct options *o)
     struct consolidate_report report;
     TRY(instance_open(ctx, o, o->dry_run ? TO_READ : TO_CHANGE, &instance));
     TRY(engine_consolidate(ctx, instance.engine, pool, o->dry_run, &report));
-    if (o->json)
-        print_json(ctx, &report);
-    else
-        print_text(ctx, &report);
+    (o->json ? print_json : print_text)(ctx, &report);
     return OK;
 }

@@ -5,8 +5,6 @@
 #include "app/key/key.h"
 #include "app/print.h"
 
-enum { PRINT_MAX = 1 << 20 };
-
 /* A missing key file is not created: a new key would hide that the old one is lost. One that others
  * can read is not used, as the server does not use it. */
 static void take_seal(struct ctx *ctx, struct instance *instance, struct doctor_in *in)

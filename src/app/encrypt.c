@@ -4,7 +4,6 @@
 #include <sodium.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/command.h"
 #include "app/instance.h"

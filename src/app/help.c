@@ -249,25 +249,23 @@ static const struct command_group *group_of(const char *name)
 }
 
 /* In the order of the tables, which is that of a group only by chance: a satellite may lack. */
-static void add_commands(struct buf *b, const struct command *const *tables)
+static void add_commands(struct buf *b, const struct command *all)
 {
     for (size_t i = 0; i < sizeof command_groups / sizeof *command_groups; i++) {
         buf_printf(b, "\n%s\n", command_groups[i].title);
-        for (const struct command *const *table = tables; *table; table++)
-            for (const struct command *c = *table; c->name; c++)
-                if (group_of(c->name) == &command_groups[i])
-                    add_pair(b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
+        for (const struct command *c = all; c->name; c++)
+            if (group_of(c->name) == &command_groups[i])
+                add_pair(b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
     }
 }
 
 /* The overview: one line for each command. Only these four options work without a command. */
-void help_print_commands(const struct command *const *tables)
+void help_print_commands(struct ctx *ctx, const struct command *all)
 {
-    struct ctx ctx = {0};
-    struct buf b = buf_make(&ctx.arena, PRINT_MAX);
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     buf_add(&b, S("rememberd - a memory server for applications that use language models\n\n"
                   "usage: rememberd COMMAND [OPTIONS]\n"));
-    add_commands(&b, tables);
+    add_commands(&b, all);
     buf_add(&b, S("\nOptions\n"));
     static const char *const rows[][2] = {
         {"-h, --help", "Print this help, or after a command the help of the command"},
@@ -280,5 +278,4 @@ void help_print_commands(const struct command *const *tables)
     buf_add(&b, S("\nExample\n  rememberd serve\n\nExit status\n"
                   "  0 = done, 1 = failed, 2 = wrong usage\n"));
     print_whole(&b);
-    ctx_free(&ctx);
 }

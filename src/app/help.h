@@ -3,7 +3,7 @@
 
 #include "app/command.h"
 
-void help_print_commands(const struct command *const *tables);
+void help_print_commands(struct ctx *ctx, const struct command *all);
 /* all: of a server every setting, not only the common ones. */
 void help_print_command(struct ctx *ctx, const struct command *c, bool all);
 

@@ -157,25 +157,20 @@ static enum status fail_flag(struct ctx *ctx, const char *typed, str name)
 
 /* Every user of the machine can read the arguments of a process. So a secret moves into the arena,
  * and of the argument only its first character's place is left. */
-static char *take_secret(struct ctx *ctx, char *argument, size_t from)
+static str take_secret(struct ctx *ctx, char *value)
 {
-    size_t n = strlen(argument);
-    char *copy = arena_alloc(&ctx->arena, n + 1);
-    assert(from <= n);
-    memcpy(copy, argument, n);
-    memset(argument + from, 0, n - from);
-    if (from < n)
-        argument[from] = '*';
+    str copy = str_dup(&ctx->arena, str_of(value));
+    memset(value, 0, copy.n);
+    if (copy.n)
+        *value = '*';
     return copy;
 }
 
-/* The word that has the flag's value (its own, or the one behind), and where in it that begins. */
-static char *value_word(struct ctx *ctx, struct line *l, const struct field *f, bool has_value,
-                        size_t *from)
+/* The flag's value: the rest of its word, or the word behind. */
+static str flag_value(struct ctx *ctx, struct line *l, const struct field *f, bool has_value)
 {
-    char *word = l->argv[has_value ? l->at : ++l->at];
-    *from = has_value ? str_find(str_of(word), S("=")) + 1 : 0;
-    return f->secret ? take_secret(ctx, word, *from) : word;
+    char *value = has_value ? strchr(l->argv[l->at], '=') + 1 : l->argv[++l->at];
+    return f->secret ? take_secret(ctx, value) : str_of(value);
 }
 
 /* Options are read here, settings are only collected: they have more sources (file, variables)
@@ -197,15 +192,12 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
         return fields_set(ctx, options_table, name, S("true"), out);
     if (!has_value && l->at + 1 >= l->argc)
         return fail(ctx, BAD_INPUT, "%s needs a value", said);
-    if (!f && !has_value)
-        out->flags[out->n_flags++] = l->argv[l->at];
-    size_t from;
-    char *word = value_word(ctx, l, f ? f : setting, has_value, &from);
+    str value = flag_value(ctx, l, f ? f : setting, has_value);
     if (!f) {
-        out->flags[out->n_flags++] = word;
+        out->flags[out->n_flags++] = (struct setting_flag){str_of(said), name, value};
         return OK;
     }
-    enum status s = fields_set(ctx, options_table, name, str_of(word + from), out);
+    enum status s = fields_set(ctx, options_table, name, value, out);
     if (s != OK)
         snprintf(ctx->field, sizeof ctx->field, "%s", said);
     return s;
@@ -244,9 +236,9 @@ static enum status check_spaces(struct ctx *ctx, const struct options *o)
 enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out)
 {
     struct line l = {argc, 0, argv};
-    struct strs words = {NEW_N(&ctx->arena, str, (size_t)argc + 1), 0}, rest;
+    struct strs words = {NEW_N(&ctx->arena, str, (size_t)argc + 1), 0};
     bool is_over = false;
-    *out = (struct options){.flags = NEW_N(&ctx->arena, char *, (size_t)argc + 1),
+    *out = (struct options){.flags = NEW_N(&ctx->arena, struct setting_flag, (size_t)argc + 1),
                             .given.v = NEW_N(&ctx->arena, str, (size_t)argc + 1)};
     fields_defaults(options_table, out);
     for (; l.at < argc; l.at++) {
@@ -264,7 +256,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     if (!out->space.n)
         out->space = S(DEFAULT_SPACE);
     TRY(check_spaces(ctx, out));
-    return settings_load(ctx, out->n_flags, out->flags, &rest, &out->settings);
+    return settings_load(ctx, out->flags, out->n_flags, &out->settings);
 }
 
 bool options_has(const struct options *o, const char *name)

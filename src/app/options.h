@@ -17,12 +17,12 @@ struct options {
     double importance;
     int64_t limit, offset, days, sessions, older_than;
 
-    const struct command *const *commands; /* of this program, NULL-ended */
+    const struct command *commands; /* of this program, ended by an all-zero row */
 
     struct strs words; /* the command and what follows it */
     struct strs given; /* names of the rows that were on the command line */
-    int n_flags;
-    char **flags; /* those of settings with their values, for settings_load */
+    size_t n_flags;
+    struct setting_flag *flags; /* those of settings, for settings_load */
     struct settings settings;
 };
 

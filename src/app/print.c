@@ -37,10 +37,9 @@ enum status print_buf(const struct buf *b)
 
 enum status print_fields(struct ctx *ctx, const struct field *table, const void *in)
 {
-    struct buf b = buf_make(&ctx->arena, 64 << 20);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     fields_write(&w, table, in);
-    return print_buf(&b);
+    return print_buf(w.b);
 }
 
 str counted(struct arena *a, int64_t n, const char *one, const char *more)

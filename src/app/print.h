@@ -3,6 +3,9 @@
 
 #include "base/fields.h"
 
+/* Most bytes that a command prints at once. */
+enum { PRINT_MAX = 64 << 20 };
+
 /* Prints untrusted text: control characters become spaces, as a terminal would obey them. */
 void print_safely(str text, const char *kept);
 /* The same on one line. */

@@ -14,7 +14,7 @@
  */
 
 /* REVIEWS_LISTED is what the REST API gives on one page at most. */
-enum { PRINT_MAX = 64 << 20, REVIEWS_LISTED = 500 };
+enum { REVIEWS_LISTED = 500 };
 
 /* Before anything is opened, as a wrong word should not create a database. */
 enum status command_add_check(struct ctx *ctx, const struct options *o)

@@ -7,30 +7,37 @@
 #include <unistd.h>
 
 #include "base/audit.h"
-#include "base/log.h"
 
 #include "core/suggest.h"
 
-#include "app/command.h"
 #include "app/help.h"
 #include "app/instance.h"
 #include "app/key/key.h"
 #include "app/print.h"
-#include "http/http.h"
 #include "surface/surface.h"
 
 /* A command returns a status; its words are printed here and nowhere else, so a command never
  * prints its own failure. Wrong usage is found before anything is opened. */
 
-/* PRINT_MAX bounds the OpenAPI document and the list of routes. */
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, PRINT_MAX = 4 << 20 };
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
-static const struct command *command_of(const struct command *const *tables, str name)
+/* Those of all tables, ended by an all-zero row. */
+static const struct command *all_commands(struct arena *a, const struct command *const *tables)
 {
+    struct command *v = NULL;
+    size_t n = 0, cap = 0;
     for (const struct command *const *table = tables; *table; table++)
         for (const struct command *c = *table; c->name; c++)
-            if (str_is(name, c->name))
-                return c;
+            ARENA_ADD(a, v, n, cap) = *c;
+    ARENA_ADD(a, v, n, cap) = (struct command){0};
+    return v;
+}
+
+static const struct command *command_of(const struct command *all, str name)
+{
+    for (const struct command *c = all; c->name; c++)
+        if (str_is(name, c->name))
+            return c;
     return NULL;
 }
 
@@ -68,12 +75,11 @@ static enum status check_usage(struct ctx *ctx, const struct command *c, const s
 }
 
 /* A typing error gets the nearest command as a suggestion, never its effect. */
-static int refuse_command(const struct command *const *tables, str name)
+static int refuse_command(const struct command *all, str name)
 {
     struct suggestion near = {.typed = name};
-    for (const struct command *const *table = tables; *table; table++)
-        for (const struct command *c = *table; c->name; c++)
-            suggest_name(&near, c->name);
+    for (const struct command *c = all; c->name; c++)
+        suggest_name(&near, c->name);
     fprintf(stderr, "rememberd: unknown command '" S_FMT "'; ", S_ARG(name));
     if (near.best)
         fprintf(stderr, "did you mean '%s'? See rememberd --help\n", near.best);
@@ -83,14 +89,13 @@ static int refuse_command(const struct command *const *tables, str name)
 }
 
 /* Of a command, or without one of all. */
-static int print_help(struct ctx *ctx, const struct command *const *tables, const struct command *c,
-                      bool all)
+static int print_help(struct ctx *ctx, const struct options *o, const struct command *c)
 {
     print_by_pages();
     if (c)
-        help_print_command(ctx, c, all);
+        help_print_command(ctx, c, o->help_all);
     else
-        help_print_commands(tables);
+        help_print_commands(ctx, o->commands);
     return EXIT_OK;
 }
 
@@ -108,16 +113,15 @@ static void setup_audit(struct ctx *ctx, const struct command *c, const struct o
 /* "help" alone is --help, "help COMMAND" is COMMAND --help. Only serve logs as its settings say.
  * Other commands talk to a person or a script: warnings go to standard error, and everything else
  * would be noise. */
-static int run_command(struct ctx *ctx, const struct command *const *tables,
-                       const struct options *o)
+static int run_command(struct ctx *ctx, const struct options *o)
 {
     assert(o->words.n);
     bool is_help = str_is(o->words.v[0], "help"), is_named = !is_help || o->words.n > 1;
-    const struct command *c = is_named ? command_of(tables, o->words.v[is_help]) : NULL;
+    const struct command *c = is_named ? command_of(o->commands, o->words.v[is_help]) : NULL;
     if (is_named && !c)
-        return refuse_command(tables, o->words.v[is_help]);
+        return refuse_command(o->commands, o->words.v[is_help]);
     if (is_help || o->help || o->help_all)
-        return print_help(ctx, tables, c, o->help_all);
+        return print_help(ctx, o, c);
     if (check_usage(ctx, c, o) != OK)
         return print_failure(ctx, c, EXIT_USAGE);
     enum log_level level = o->settings.log_level;
@@ -138,10 +142,7 @@ static int run_command(struct ctx *ctx, const struct command *const *tables,
 static int print_tables(struct ctx *ctx, const struct options *o)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    if (o->routes)
-        surface_routes(surfaces, &b);
-    else
-        surface_openapi(surfaces, &b);
+    (o->routes ? surface_routes : surface_openapi)(surfaces, &b);
     fwrite(b.p, 1, b.n, stdout);
     return EXIT_OK;
 }
@@ -156,15 +157,15 @@ static bool fill_standard_files(void)
     return true;
 }
 
-static int run_line(struct ctx *ctx, const struct command *const *tables, const struct options *o)
+static int run_line(struct ctx *ctx, const struct options *o)
 {
     if (o->version)
         return command_version(ctx, o) == OK ? EXIT_OK : EXIT_FAILED;
     if (o->routes || o->schema)
         return print_tables(ctx, o);
     if (o->words.n)
-        return run_command(ctx, tables, o);
-    print_help(ctx, tables, NULL, false);
+        return run_command(ctx, o);
+    print_help(ctx, o, NULL);
     return o->help ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -187,15 +188,16 @@ int app_run(int argc, char **argv, const struct command *const *tables)
         return EXIT_FAILED;
     }
     key_take_environment();
+    const struct command *all = all_commands(&ctx.arena, tables);
     if (options_read(&ctx, argc - 1, argv + 1, &o) != OK) {
         /* The command is still the first word. Only one that must not fail is named, as the failure
          * is one of all commands. */
-        const struct command *c = argc > 1 ? command_of(tables, str_of(argv[1])) : NULL;
+        const struct command *c = argc > 1 ? command_of(all, str_of(argv[1])) : NULL;
         return print_failure(&ctx, c && c->always_ok ? c : NULL, EXIT_USAGE);
     }
-    o.commands = tables;
-    int code = run_line(&ctx, tables, &o);
+    o.commands = all;
+    int code = run_line(&ctx, &o);
     if (code != EXIT_OK || print_end(&ctx) == OK)
         return code;
-    return print_failure(&ctx, o.words.n ? command_of(tables, o.words.v[0]) : NULL, EXIT_FAILED);
+    return print_failure(&ctx, o.words.n ? command_of(all, o.words.v[0]) : NULL, EXIT_FAILED);
 }

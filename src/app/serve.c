@@ -1,13 +1,11 @@
 /* serve.c - runs the server: listen, open, wait for a signal, finish running requests, close. */
 #include <fcntl.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/log.h"
 #include "base/seal.h"
 #include "base/syslog.h"
 
@@ -16,7 +14,6 @@
 #include "app/key/key.h"
 #include "app/notify.h"
 #include "app/print.h"
-#include "store/store.h"
 #include "surface/surface.h"
 
 /*
@@ -30,7 +27,7 @@
  */
 
 /* REPLY_MAX is the most that one answer may hold, exports included. */
-enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
+enum { REPLY_MAX = 64 << 20 };
 
 /* --- access --- */
 

@@ -31,6 +31,7 @@
 /* A text of a line is cut at TEXT_MAX; JSON may write each of its bytes as six. */
 enum { MAC = 32, TEXT_MAX = 512, AUDIT_LINE = 8192, AUDIT_FILE = 16 << 20, MINUTE_MS = 60000 };
 #define LOG_NAME "rememberd.audit"
+#define KEY_NAME "audit.key"
 #define MAC_MEMBER ",\"mac\":\"" /* texts in front of it have their quotes escaped */
 
 static struct {
@@ -61,12 +62,6 @@ static void chain_leave(struct chain *c)
 static const char *path_of(struct chain *c, const char *name)
 {
     return str_printf(&c->ctx->arena, "%s/%s", c->folder, name).p;
-}
-
-/* The key is made with the first line; the lock is held until the chain is left. */
-static enum status chain_take(struct chain *c, bool makes, bool *is_new)
-{
-    return key_file_take(c->ctx, path_of(c, "audit.key"), makes, c->key, is_new, &c->lock_fd);
 }
 
 /* --- lines --- */
@@ -234,13 +229,14 @@ static enum status append_line(struct chain *c, const struct audit_line *in, boo
     return OK;
 }
 
-/* A key without its first line is made again. */
+/* The key is made with the first line, and again where that is missing. The lock is held until the
+ * chain is left. */
 static enum status write_line(struct ctx *ctx, const struct audit_line *in)
 {
     CHAIN(c, ctx, audit.place.folder);
     bool is_new;
     str line;
-    TRY(chain_take(&c, true, &is_new));
+    TRY(key_file_take(ctx, path_of(&c, KEY_NAME), true, c.key, &is_new, &c.lock_fd));
     enum status status = append_line(&c, in, is_new, &line);
     if (status != OK && is_new && !c.no)
         (void)!ftruncate(c.lock_fd, 0);
@@ -386,7 +382,8 @@ enum status audit_read(struct ctx *ctx, const char *folder, audit_see *see, void
     bool is_new;
     struct reading r = {.c = &c, .see = see, .own = own};
     struct dirent **names = NULL;
-    enum status taken = chain_take(&c, false, &is_new);
+    enum status taken =
+        key_file_take(ctx, path_of(&c, KEY_NAME), false, c.key, &is_new, &c.lock_fd);
     if (soft_if(ctx, taken, NOT_FOUND))
         return fail(ctx, NOT_FOUND,
                     "there is no audit log in '%s': nothing was noted yet, or the log and its key "

@@ -124,14 +124,14 @@ void fields_defaults(const struct field *table, void *out)
     }
 }
 
-static enum status check_name(struct ctx *ctx, const struct field *f, str s)
+enum status name_one_of(struct ctx *ctx, const char *field, const char *const *names, str s)
 {
     str list = {0};
-    if (name_index(f->one_of, s, -1) >= 0)
+    if (name_index(names, s, -1) >= 0)
         return OK;
-    for (const char *const *name = f->one_of; *name; name++)
-        list = str_printf(&ctx->arena, "%s%s%s", list.n ? list.p : "", list.n ? ", " : "", *name);
-    return fail_field(ctx, f->name, "must be one of: %s", list.p);
+    for (; *names; names++)
+        list = str_printf(&ctx->arena, "%s%s%s", list.n ? list.p : "", list.n ? ", " : "", *names);
+    return fail_field(ctx, field, "must be one of: %s", list.p);
 }
 
 enum status name_check(struct ctx *ctx, const char *field, str name)
@@ -144,7 +144,7 @@ enum status name_check(struct ctx *ctx, const char *field, str name)
 static enum status check_text(struct ctx *ctx, const struct field *f, str s)
 {
     if (f->one_of)
-        return check_name(ctx, f, s);
+        return name_one_of(ctx, f->name, f->one_of, s);
     if ((double)s.n < f->min)
         return f->min == 1 ? fail_field(ctx, f->name, "must not be empty")
                            : fail_field(ctx, f->name, "must have at least %.0f bytes", f->min);

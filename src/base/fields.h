@@ -56,6 +56,9 @@ extern const char *const on_off_names[];
 
 /* BAD_INPUT with the field: the name of a user, space or session holds a control character. */
 MUST_USE enum status name_check(struct ctx *ctx, const char *field, str name);
+/* BAD_INPUT with the field ("": none) lists the names, of which s must be one. */
+MUST_USE enum status name_one_of(struct ctx *ctx, const char *field, const char *const *names,
+                                 str s);
 
 /* Sets every default into *out, a struct the table describes. */
 void fields_defaults(const struct field *table, void *out);

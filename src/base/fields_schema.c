@@ -91,7 +91,6 @@ void field_schema(struct json_out *w, const struct field *row, enum schema_use u
         [FIELD_STR] = "string",   [FIELD_INT] = "integer", [FIELD_NUM] = "number",
         [FIELD_BOOL] = "boolean", [FIELD_ENUM] = "string", [FIELD_SWITCH] = "string",
         [FIELD_TIME] = "string",  [FIELD_RAW] = "object",  [FIELD_STRS] = "array",
-        [FIELD_OBJECT] = NULL,
     };
     if (f->type == FIELD_OBJECT) {
         describe_table(w, f->inside, use, names);

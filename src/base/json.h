@@ -57,6 +57,8 @@ struct json_out {
 };
 
 struct json_out json_to(struct buf *b);
+/* The same into a buf of its own, in the arena. */
+struct json_out json_in(struct arena *a, size_t max);
 void json_open(struct json_out *w, char bracket);  /* '{' or '[' */
 void json_close(struct json_out *w, char bracket); /* '}' or ']' */
 void json_key(struct json_out *w, const char *name);

@@ -18,6 +18,12 @@ struct json_out json_to(struct buf *b)
     return (struct json_out){.b = b};
 }
 
+struct json_out json_in(struct arena *a, size_t max)
+{
+    const struct buf b = buf_make(a, max);
+    return json_to(arena_dup(a, &b, sizeof b, sizeof b));
+}
+
 static void begin_value(struct json_out *w)
 {
     if (w->comma)

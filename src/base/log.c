@@ -99,7 +99,7 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
     va_end(args);
     clean_text(text, other);
     time_iso(clock_ms(), when);
-    struct arena arena = {0};
+    CLEANUP(arena_free) struct arena arena = {0};
     struct buf b = buf_make(&arena, LINE_MAX_BYTES);
     if (json_lines) {
         struct json_out w = json_to(&b);
@@ -115,5 +115,4 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
     }
     buf_byte(&b, '\n');
     (void)!write(STDERR_FILENO, b.p, b.n); /* there is nowhere to report a failure */
-    arena_free(&arena);
 }

@@ -56,24 +56,21 @@ static enum status find_address(struct ctx *ctx, str to, struct place *out)
     return OK;
 }
 
-static str message_of(struct arena *a, bool is_local, str line)
-{
-    return is_local
-               ? str_printf(a, "<%d>rememberd[%d]: " S_FMT, AUTH_NOTICE, (int)getpid(), S_ARG(line))
-               : str_printf(a, "<%d>1 " S_FMT " - rememberd %d audit - " S_FMT, AUTH_NOTICE,
-                            S_ARG(time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ")), (int)getpid(),
-                            S_ARG(line));
-}
-
 enum status syslog_send(struct ctx *ctx, str to, str line)
 {
+    struct arena *a = &ctx->arena;
     struct place place = {0};
     str path = to.n ? to : S(LOCAL_SOCKET);
     bool is_local = path.p[0] == '/';
     TRY(is_local ? find_socket(ctx, path, &place) : find_address(ctx, path, &place));
     if (!line.n)
         return OK;
-    str message = message_of(&ctx->arena, is_local, line);
+    str message =
+        is_local
+            ? str_printf(a, "<%d>rememberd[%d]: " S_FMT, AUTH_NOTICE, (int)getpid(), S_ARG(line))
+            : str_printf(a, "<%d>1 " S_FMT " - rememberd %d audit - " S_FMT, AUTH_NOTICE,
+                         S_ARG(time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ")), (int)getpid(),
+                         S_ARG(line));
     CLEANUP(fd_close)
     int fd = socket(place.at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     ssize_t n = fd < 0 ? -1

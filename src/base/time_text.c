@@ -88,11 +88,10 @@ bool time_read(str text, int64_t *out)
             return false;
         if (take_one(&s, ":") && !take_number(&s, 2, 2, &sec))
             return false;
-        if (take_one(&s, ".,")) {
+        if (take_one(&s, ".,"))
             for (int scale = 100; s.n && s.p[0] >= '0' && s.p[0] <= '9';
                  scale /= 10, s = str_sub(s, 1, s.n))
                 ms += (s.p[0] - '0') * scale;
-        }
         if (!read_zone(&s, &zone))
             return false;
     }

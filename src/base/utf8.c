@@ -24,8 +24,7 @@ str utf8_cut(str s, size_t n)
         return s;
     while (n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
         n--;
-    s.n = n;
-    return s;
+    return str_sub(s, 0, n);
 }
 
 str utf8_ends(struct arena *a, str s, size_t each)

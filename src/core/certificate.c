@@ -6,7 +6,6 @@
 #include "base/audit.h"
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/id.h"
 #include "base/key_file.h"
 
 /*
@@ -45,11 +44,10 @@ FIELDS(certificate, SIGNED,
 
 static enum status signed_text(struct ctx *ctx, const struct certificate *c, str *out)
 {
-    struct buf b = buf_make(&ctx->arena, SIGNED_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, SIGNED_MAX);
     fields_write(&w, signed_fields, c);
-    *out = buf_str(&b);
-    return b.full ? fail(ctx, TOO_LARGE, "the certificate is too large") : OK;
+    *out = buf_str(w.b);
+    return w.b->full ? fail(ctx, TOO_LARGE, "the certificate is too large") : OK;
 }
 
 /* --- signing --- */

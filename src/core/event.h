@@ -3,27 +3,30 @@
 
 #include "core/memory.h"
 
-enum event_kind {
-    EVENT_MEMORY_ADDED,
-    EVENT_MEMORY_CHANGED,
-    EVENT_MEMORY_CLOSED,
-    EVENT_MEMORY_OPENED, /* a closed one is true again */
-    EVENT_MEMORY_ERASED,
-    EVENT_TURN_KEPT, /* messages were added; id is the session's */
-    EVENT_MESSAGE_ERASED,
-    EVENT_SESSION_ADDED,
-    EVENT_SESSION_CHANGED, /* its title or metadata */
-    EVENT_SESSION_ERASED,
-    EVENT_SPACE_ADDED,
-    EVENT_SPACE_ERASED,
-    EVENT_RECEIPT_WRITTEN,
-    EVENT_REVIEW_CHANGED, /* a text is held back, or was decided about */
-    EVENT_SETTINGS_CHANGED,
-    EVENT_JOB_CHANGED,
-    EVENT_RESET, /* more than can be listed: whoever follows reads everything again */
-    EVENT_ACCESS /* tokens or an account changed. Nobody gets it: streams that it is about end */
-};
-/* "memory.added" and so on; NULL-ended, in the order of the enum. */
+/* Kinds and their names. Nobody gets EVENT_ACCESS: streams that it is about end. */
+#define EVENTS(X)                                                                                  \
+    X(EVENT_MEMORY_ADDED, "memory.added")                                                          \
+    X(EVENT_MEMORY_CHANGED, "memory.changed")                                                      \
+    X(EVENT_MEMORY_CLOSED, "memory.closed")                                                        \
+    X(EVENT_MEMORY_OPENED, "memory.opened") /* a closed one is true again */                       \
+    X(EVENT_MEMORY_ERASED, "memory.erased")                                                        \
+    X(EVENT_TURN_KEPT, "turn.kept") /* messages were added; id is the session's */                 \
+    X(EVENT_MESSAGE_ERASED, "message.erased")                                                      \
+    X(EVENT_SESSION_ADDED, "session.added")                                                        \
+    X(EVENT_SESSION_CHANGED, "session.changed") /* its title or metadata */                        \
+    X(EVENT_SESSION_ERASED, "session.erased")                                                      \
+    X(EVENT_SPACE_ADDED, "space.added")                                                            \
+    X(EVENT_SPACE_ERASED, "space.erased")                                                          \
+    X(EVENT_RECEIPT_WRITTEN, "receipt.written")                                                    \
+    X(EVENT_REVIEW_CHANGED, "review.changed") /* a text is held back, or was decided about */      \
+    X(EVENT_SETTINGS_CHANGED, "settings.changed")                                                  \
+    X(EVENT_JOB_CHANGED, "job.changed")                                                            \
+    X(EVENT_RESET, "reset") /* more than can be listed: whoever follows reads everything again */  \
+    X(EVENT_ACCESS, "access") /* tokens or an account changed */
+#define EVENT_ENUM(id, name) id,
+enum event_kind { EVENTS(EVENT_ENUM) };
+#undef EVENT_ENUM
+/* NULL-ended, in the order of the enum. */
 extern const char *const event_names[];
 
 struct event {

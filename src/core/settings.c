@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#include "core/memory.h"
 #include "core/settings_file.h"
 #include "core/settings_set.h"
 #include "core/url.h"
@@ -106,46 +105,17 @@ str name_respelt(struct arena *a, str name, char from, char to)
     return (str){p, name.n};
 }
 
-struct flag {
-    str typed, name; /* "--budget-tokens", "budget_tokens" */
-    str value;       /* p NULL: it lacks one */
-};
-
-/* Reads argv[*i] as a flag, whose value may be the next word. False for other words. */
-static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out)
-{
-    str word = str_of(argv[*i]);
-    if (!str_starts(word, S("--")) || word.n == 2)
-        return false;
-    str rest = str_sub(word, 2, word.n);
-    bool has_value = str_find(rest, S("=")) < rest.n;
-    str name = str_cut(&rest, '=');
-    out->typed = str_sub(word, 0, 2 + name.n);
-    out->name = name_respelt(&ctx->arena, name, '-', '_');
-    out->value = has_value ? rest : *i + 1 < argc ? str_of(argv[++*i]) : (str){0};
-    return true;
-}
-
 /* Twice: --config must be known before the file is read, all others win over it. */
-static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+static enum status load_flags(struct ctx *ctx, const struct setting_flag *flags, size_t n,
                               struct settings *s, bool only_config)
 {
-    rest->v = NEW_N(&ctx->arena, str, (size_t)argc + 1);
-    rest->n = 0;
-    for (int i = 0; i < argc; i++) {
-        struct flag flag;
-        if (!take_flag(ctx, argc, argv, &i, &flag)) {
-            rest->v[rest->n++] = str_of(argv[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct setting_flag *f = &flags[i];
+        if (only_config != str_is(f->name, "config") ||
+            setting_set(ctx, s, f->name, f->value) == OK)
             continue;
-        }
-        if (!flag.value.p)
-            return fail_field(ctx, str_c(&ctx->arena, flag.name), "needs a value");
-        if (only_config != str_is(flag.name, "config"))
-            continue;
-        if (setting_set(ctx, s, flag.name, flag.value) != OK) {
-            snprintf(ctx->field, sizeof ctx->field, S_FMT, S_ARG(flag.typed));
-            return BAD_INPUT;
-        }
+        snprintf(ctx->field, sizeof ctx->field, S_FMT, S_ARG(f->typed));
+        return BAD_INPUT;
     }
     return OK;
 }
@@ -190,9 +160,9 @@ enum status settings_check(struct ctx *ctx, const struct settings *s)
     return check_backups(ctx, s);
 }
 
-/* Strings in *out point into the ctx's arena, the environment and argv. On failure ctx->field names
- * the flag, the variable or the member of the file. */
-enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+/* Strings in *out point into the ctx's arena, the environment and the flags. On failure ctx->field
+ * names the flag, the variable or the member of the file. */
+enum status settings_load(struct ctx *ctx, const struct setting_flag *flags, size_t n,
                           struct settings *out)
 {
     const char *config = getenv("REMEMBERD_CONFIG");
@@ -203,7 +173,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     out->place = FROM_ENVIRONMENT;
     TRY(load_other_names(ctx, out));
     out->place = FROM_OPTION;
-    TRY(load_flags(ctx, argc, argv, rest, out, true));
+    TRY(load_flags(ctx, flags, n, out, true));
     if (!config && out->from[SETTING_config] != FROM_OPTION)
         out->config = settings_find_file(ctx, out);
     out->place = FROM_FILE;
@@ -214,7 +184,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     TRY(load_environment(ctx, out));
     settings_join_parts(ctx, out);
     out->place = FROM_OPTION;
-    TRY(load_flags(ctx, argc, argv, rest, out, false));
+    TRY(load_flags(ctx, flags, n, out, false));
     settings_join_parts(ctx, out);
     complete_default(out);
     return settings_check(ctx, out);

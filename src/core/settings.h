@@ -142,13 +142,17 @@ void settings_defaults(struct settings *out);
 /* The help of a row without the backticks that mark code. */
 str help_plain(struct arena *a, const char *help);
 
+/* A setting on the command line. */
+struct setting_flag {
+    str typed, name, value; /* "--budget-tokens", "budget_tokens", "800" */
+};
+
 /*
  * Defaults, then the config file (TOML or JSON, the table's names), then REMEMBERD_… variables,
- * then flags (--name VALUE or --name=VALUE; --upstream NAME=URL may be repeated). A name that no
- * row has is BAD_INPUT; a variable that no row has is noted. Other words are left in rest, in
- * order.
+ * then flags; upstream may be repeated. A name that no row has is BAD_INPUT; a variable that no row
+ * has is noted.
  */
-MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+MUST_USE enum status settings_load(struct ctx *ctx, const struct setting_flag *flags, size_t n,
                                    struct settings *out);
 
 /* What settings_load checks at last: whether settings fit together. */

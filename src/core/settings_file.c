@@ -97,12 +97,6 @@ static enum status take_list(struct ctx *ctx, struct settings *s, const struct j
     return is_upstream ? OK : setting_set(ctx, s, json_name(m), all);
 }
 
-/* In TOML what stands below [[upstreams]] belongs to one of them. */
-static bool is_setting_only(str name)
-{
-    return !field_named(upstream_table, name) && setting_of(name) != SETTING_COUNT;
-}
-
 /* *at is where it is, for the line of a failure. */
 static enum status take_upstreams(struct ctx *ctx, struct settings *s, const struct json *list,
                                   const char **at)
@@ -114,12 +108,14 @@ static enum status take_upstreams(struct ctx *ctx, struct settings *s, const str
         struct upstream u;
         *at = item->source.p;
         enum status status = fields_read(ctx, upstream_table, item, true, &u);
-        const struct json *member = json_get(item, ctx->field);
-        if (status != OK && member)
-            *at = json_name(member).p;
-        if (status != OK && member && is_setting_only(json_name(member))) {
+        const struct json *member = status != OK ? json_get(item, ctx->field) : NULL;
+        str name = member ? json_name(member) : S("");
+        if (member)
+            *at = name.p;
+        /* In TOML what stands below [[upstreams]] belongs to one of them. */
+        if (member && !field_named(upstream_table, name) && setting_of(name) != SETTING_COUNT) {
             ctx_clear_failure(ctx);
-            return fail_field(ctx, str_c(&ctx->arena, json_name(member)),
+            return fail_field(ctx, str_c(&ctx->arena, name),
                               "is a setting and no member of an upstream: it goes above them");
         }
         TRY(status);

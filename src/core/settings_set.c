@@ -1,7 +1,6 @@
 /* settings_set.c - one setting is checked and set, whatever place its value comes from. */
 #include "core/settings_set.h"
 
-#include "core/memory.h"
 #include "core/prices.h"
 #include "core/url.h"
 
@@ -32,13 +31,12 @@ enum status settings_add_upstream(struct ctx *ctx, struct settings *s, struct up
 {
     struct url parts;
     TRY(url_read(ctx, "upstream", u.url, true, &parts));
-    if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
-        return fail_field(ctx, "upstreams.placement",
-                          "must be one of: user-suffix, before-user, system, first-user");
-    if (u.dialect.n && name_index(dialect_names, u.dialect, -1) < 0)
-        return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic, ollama");
-    if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
-        return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
+    if (u.placement.n)
+        TRY(name_one_of(ctx, "upstreams.placement", placement_names, u.placement));
+    if (u.dialect.n)
+        TRY(name_one_of(ctx, "upstreams.dialect", dialect_names, u.dialect));
+    if (u.key_in.n)
+        TRY(name_one_of(ctx, "upstreams.key_in", key_header_names, u.key_in));
     u.url = str_trim_end(u.url, "/");
     size_t at = 0;
     while (at < s->n_upstreams && !str_eq(s->upstreams[at].name, u.name))

@@ -51,6 +51,7 @@ static enum status new_node(struct reader *r, struct node **out)
     if (++r->values > TOML_VALUES_MAX)
         return toml_fail(&r->at, "too many values");
     *out = NEW(&r->at.ctx->arena, struct node);
+    (*out)->v.texts = (*out)->texts;
     return OK;
 }
 
@@ -68,7 +69,6 @@ static enum status add_member(struct reader *r, struct node *parent, str name, s
 {
     TRY(new_node(r, out));
     (*out)->texts[0] = name;
-    (*out)->v.texts = (*out)->texts;
     add_node(parent, *out);
     return OK;
 }
@@ -129,10 +129,7 @@ static enum status open_element(struct reader *r, struct node *parent, str name)
         TRY(add_table(r, parent, name, BY_LIST, &list));
     if (list->origin != BY_LIST)
         return fail_key(r, name, "the key is defined already, and not as a list of tables");
-    TRY(new_node(r, &r->table));
-    add_node(list, r->table);
-    r->table->origin = BY_HEADER;
-    r->table->v.type = JSON_OBJECT;
+    TRY(add_table(r, list, S(""), BY_HEADER, &r->table));
     r->table->v.source = name;
     return OK;
 }
@@ -232,14 +229,6 @@ static enum status read_inline(struct reader *r, struct node *out)
     return OK;
 }
 
-static enum status read_scalar(struct reader *r, struct node *out)
-{
-    TRY(toml_read_word(&r->at, &out->v, &out->texts[1]));
-    if (out->v.is_decoded)
-        out->v.texts = out->texts;
-    return OK;
-}
-
 static enum status read_value(struct reader *r, struct node *out)
 {
     const char *from = r->at.p;
@@ -247,7 +236,9 @@ static enum status read_value(struct reader *r, struct node *out)
     out->origin = BY_VALUE;
     if (++r->depth > TOML_DEPTH_MAX)
         return toml_fail(&r->at, "nested too deep");
-    TRY(c == '[' ? read_array(r, out) : c == '{' ? read_inline(r, out) : read_scalar(r, out));
+    TRY(c == '['   ? read_array(r, out)
+        : c == '{' ? read_inline(r, out)
+                   : toml_read_word(&r->at, &out->v, &out->texts[1]));
     if (!out->v.source.n)
         out->v.source = (str){from, (size_t)(r->at.p - from)};
     r->depth--;

@@ -31,11 +31,9 @@ char toml_look(const struct toml_at *r, size_t ahead)
 
 bool toml_take(struct toml_at *r, const char *word)
 {
-    size_t n = strlen(word);
-    if ((size_t)(r->end - r->p) < n || memcmp(r->p, word, n) != 0)
-        return false;
-    r->p += n;
-    return true;
+    bool is_there = str_starts((str){r->p, (size_t)(r->end - r->p)}, str_of(word));
+    r->p += is_there ? strlen(word) : 0;
+    return is_there;
 }
 
 void toml_skip_blanks(struct toml_at *r)

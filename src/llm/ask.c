@@ -1,5 +1,4 @@
 /* ask.c - one request to a remote model, in the API of its server. */
-#include "base/json.h"
 #include "core/tokens.h"
 #include "llm/inside.h"
 
@@ -81,13 +80,12 @@ static const struct dialect anthropic = {"/v1/messages",       write_anthropic, 
 static str request_body(struct arena *a, const struct llm_ask *ask, const struct dialect *speaks,
                         const struct manner *how)
 {
-    struct buf b = buf_make(a, REQUEST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, REQUEST_MAX);
     json_open(&w, '{');
     json_member_str(&w, "model", ask->model);
     speaks->write(&w, ask, how);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* A reasoning model may send its thoughts before the answer. Some chat templates open the thought

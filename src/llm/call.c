@@ -1,5 +1,4 @@
 /* call.c - one POST to a model server. */
-#include "base/json.h"
 #include "llm/inside.h"
 
 /* Whether a retry may help. 5xx includes 529, Anthropic's code for an overloaded server. */

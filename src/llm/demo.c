@@ -1,7 +1,6 @@
 /* demo.c - the built-in model rememberd/demo, which quotes memories. */
 #include "llm/llm.h"
 
-#include "base/buf.h"
 #include "words/words.h"
 
 /*

@@ -208,8 +208,7 @@ static void write_share(struct json_out *w, const struct field *f, const struct 
     double share;
     if (!share_of(unwrap_single(v), &share))
         return;
-    json_key(w, f->name);
-    json_num(w, share);
+    json_member_num(w, f->name, share);
 }
 
 /* Only members of the table are written, so nothing a model invents gets further. */
@@ -262,11 +261,10 @@ enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
 enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
                     bool leniently, void *out)
 {
-    struct buf b = buf_make(&ctx->arena, FITTED_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, FITTED_MAX);
     struct json *fitted;
     assert(object->type == JSON_OBJECT);
     write_object(&w, table, object);
-    TRY(json_parse(ctx, buf_str(&b), &fitted));
+    TRY(json_parse(ctx, buf_str(w.b), &fitted));
     return read_rows(ctx, table, fitted, leniently, out);
 }

@@ -1,6 +1,5 @@
 /* json.c - requests a JSON object that fits a table, with retries and one correction. */
 #include <sodium.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "core/tokens.h"

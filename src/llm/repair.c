@@ -308,19 +308,15 @@ static bool mend_number(struct mend *m, str s)
 /* A word at the very end may be cut, so it is dropped; "..." is how a model abbreviates a list. */
 static bool mend_bare(struct mend *m)
 {
-    static const struct {
-        const char *word, *json;
-    } words[] = {{"true", "true"},     {"false", "false"},   {"null", "null"},
-                 {"none", "null"},     {"nil", "null"},      {"undefined", "null"},
-                 {"nan", "null"},      {"inf", "null"},      {"-inf", "null"},
-                 {"+inf", "null"},     {"infinity", "null"}, {"-infinity", "null"},
-                 {"+infinity", "null"}};
+    /* What is written for null, behind the two truths. */
+    static const char *const words[] = {"true",      "false",     "null",      "none", "nil",
+                                        "undefined", "nan",       "inf",       "-inf", "+inf",
+                                        "infinity",  "-infinity", "+infinity", NULL};
     str s = bare_word(m, false);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (str_eq_nocase(s, str_of(words[i].word))) {
-            json_raw(&m->w, str_of(words[i].json));
-            return true;
-        }
+    if (str_is_one_of(s, words)) {
+        bool is_truth = str_eq_nocase(s, S("true")) || str_eq_nocase(s, S("false"));
+        json_raw(&m->w, is_truth ? str_lower(m->w.b->arena, s) : S("null"));
+        return true;
     }
     if (mend_number(m, s))
         return true;

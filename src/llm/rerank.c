@@ -15,8 +15,7 @@ enum { DOCUMENT_MAX = 8000 };
 
 static str order_body(struct arena *a, const struct llm_order *order)
 {
-    struct buf b = buf_make(a, REQUEST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, REQUEST_MAX);
     json_open(&w, '{');
     json_member_str(&w, "model", order->model);
     json_member_str(&w, "query", utf8_cut(order->query, DOCUMENT_MAX));
@@ -26,7 +25,7 @@ static str order_body(struct arena *a, const struct llm_order *order)
     json_close(&w, ']');
     json_member_int(&w, "top_n", (int64_t)order->n);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* The texts that an error message of the server may not repeat. */

@@ -444,18 +444,13 @@ enum language language_of(struct arena *a, str text, bool is_guess)
 
 /* --- stems --- */
 
-/* "went" is "go", "colour" is "color"; other words are themselves. */
-static str english_stem(struct stemmers *s, str folded)
-{
-    uint32_t at = word_index_find(WORD_INDEX(irregulars), folded);
-    return stem_with(s, ENGLISH, at == NO_WORD ? folded : irregulars[at].base);
-}
-
 str language_stem(struct arena *a, struct stemmers *s, enum language language, str folded)
 {
     assert(language < LANGUAGES);
-    if (language == ENGLISH)
-        return english_stem(s, folded);
+    if (language == ENGLISH) { /* "went" is "go", "colour" is "color" */
+        uint32_t at = word_index_find(WORD_INDEX(irregulars), folded);
+        return stem_with(s, ENGLISH, at == NO_WORD ? folded : irregulars[at].base);
+    }
     if (language == ARABIC)
         return arabic_stem(a, folded);
     const struct vocabulary *v = vocabulary();

@@ -360,7 +360,7 @@ test('the members that the pages of events, jobs, settings, users and tokens lis
   const api = schema(), shape = (path, method) => api[path][method].responses[200].content['application/json'].schema.properties;
   const dotted = (page, under) => read(page).split(`${under}\n`)[1].split(/\n\n(?=[^|])/)[0].split('\n')
     .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([a-z_.]+)`/g)].map(([, name]) => name)).sort();
-  const events = [...read('src/core/event.c').matchAll(/= "([a-z.]+)"/g)].map(([, name]) => name).filter((name) => name !== 'access');
+  const events = [...read('src/core/event.h').matchAll(/X\(\w+, "([a-z.]+)"\)/g)].map(([, name]) => name).filter((name) => name !== 'access');
   assert.deepEqual(dotted('docs/reference/live.md', 'data: {"id":"7d0c3c3e-…","space":"default","at":"2026-11-20T08:15:02.412Z"}\n```\n'), [...events, 'ready'].sort());
   assert.deepEqual(column('docs/reference/live.md', 'Members of a job:\n'), Object.keys(shape('/v1/jobs/{id}', 'get')).sort());
   assert.deepEqual(column('docs/reference/live.md', 'Members of a setting:\n'), Object.keys(shape('/v1/settings', 'get').items.items.properties).sort());

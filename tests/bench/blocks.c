@@ -31,12 +31,10 @@ struct source {
 
 static void open_bench(struct bench *b, const char *models)
 {
-    char *none[] = {b->folder, NULL};
-    struct strs rest;
     snprintf(b->folder, sizeof b->folder, "/tmp/blocks-XXXXXX");
     if (!mkdtemp(b->folder))
         exit(1);
-    must(&b->ctx, settings_load(&b->ctx, 1, none, &rest, &b->settings));
+    must(&b->ctx, settings_load(&b->ctx, NULL, 0, &b->settings));
     if (models) {
         b->settings.embedding_source = EMBED_STATIC;
         b->settings.embedding_static = true;

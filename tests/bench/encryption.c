@@ -170,18 +170,16 @@ static void run(size_t things)
 {
     static struct side sides[2];
     char folder[] = "/tmp/encryption-bench-XXXXXX";
-    struct strs rest;
     memset(sides, 0, sizeof sides);
     if (!mkdtemp(folder))
         exit(1);
-    char *none[] = {folder, NULL};
     for (int i = 0; i < 2; i++) {
         struct side *s = &sides[i];
         s->name = i ? "encrypted" : "plain";
         s->key = i ? key : NULL;
         s->random = 88172645463325252u;
         s->path = str_printf(&s->ctx.arena, "%s/%s.db", folder, s->name);
-        must(&s->ctx, settings_load(&s->ctx, 1, none, &rest, &s->settings));
+        must(&s->ctx, settings_load(&s->ctx, NULL, 0, &s->settings));
         open_side(s);
     }
     for (size_t round = 0; round < ROUNDS; round++)

@@ -229,10 +229,8 @@ static void with_engine(struct store *s, bool exports, size_t pools)
 {
     struct ctx ctx = {0};
     struct settings settings;
-    struct strs rest;
     struct engine *e;
-    char name[] = "bench_many", *none[] = {name, NULL};
-    must(&ctx, settings_load(&ctx, 1, none, &rest, &settings));
+    must(&ctx, settings_load(&ctx, NULL, 0, &settings));
     must(&ctx, engine_open(&ctx, s, &settings, &e));
     if (exports)
         hash_exports(e, pools);

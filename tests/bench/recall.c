@@ -303,9 +303,7 @@ static void run(size_t things)
     zipf_make(b.share, VOCABULARY, 30);
     if (book)
         read_book(&b);
-    struct strs rest;
-    char *none[] = {folder, NULL};
-    must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
+    must(&b.ctx, settings_load(&b.ctx, NULL, 0, &b.settings));
     str path = kept ? str_of(kept) : str_printf(&b.ctx.arena, "%s/bench.db", folder);
     struct store_settings where = {.path = path};
     must(&b.ctx, store_open(&b.ctx, &where, &b.store));

@@ -218,17 +218,16 @@ static void open_side(struct bench *b, struct side *s, const char *name, str pat
 int main(int argc, char **argv)
 {
     static struct bench b = {.pools = 20};
-    char folder[] = "/tmp/rememberd-bench-XXXXXX", *none[] = {folder, NULL};
+    char folder[] = "/tmp/rememberd-bench-XXXXXX";
     const char *url = getenv("TEST_STORE");
     size_t messages = argc > 2 ? strtoul(argv[2], NULL, 10) : 4000;
-    struct strs rest;
     b.pools = argc > 1 ? strtoul(argv[1], NULL, 10) : b.pools;
     if (sodium_init() < 0 || !url || !mkdtemp(folder)) {
         fprintf(stderr, "TEST_STORE is not set: tests/lib/with_postgres sets it\n");
         return 2;
     }
     zipf_make(b.share, VOCABULARY, 1);
-    must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
+    must(&b.ctx, settings_load(&b.ctx, NULL, 0, &b.settings));
     str file = str_printf(&b.ctx.arena, "%s/bench.db", folder);
     open_side(&b, &b.sides[0], "SQLite", file);
     open_side(&b, &b.sides[1], "PostgreSQL", str_printf(&b.ctx.arena, "%s&schema=bench", url));

@@ -117,11 +117,10 @@ static void open_store(void)
 {
     static struct settings settings;
     static struct ctx ctx;
-    struct strs rest;
     const struct store_settings where = {
         .path = str_printf(&ctx.arena, S_FMT "/memory.db", S_ARG(store_folder(&ctx.arena)))};
     close_store();
-    assert(settings_load(&ctx, 0, NULL, &rest, &settings) == OK);
+    assert(settings_load(&ctx, NULL, 0, &settings) == OK);
     assert(store_open(&ctx, &where, &store) == OK);
     assert(engine_open(&ctx, store, &settings, &engine) == OK);
 }

@@ -30,12 +30,11 @@ static struct engine *open_engine(void)
     static struct settings settings;
     static struct ctx ctx;
     struct store *store;
-    struct strs rest;
     if (engine)
         return engine;
     assert(mkdtemp(folder) && atexit(remove_folder) == 0);
     const struct store_settings where = {.path = str_printf(&ctx.arena, "%s/memory.db", folder)};
-    assert(settings_load(&ctx, 0, NULL, &rest, &settings) == OK);
+    assert(settings_load(&ctx, NULL, 0, &settings) == OK);
     assert(store_open(&ctx, &where, &store) == OK);
     assert(engine_open(&ctx, store, &settings, &engine) == OK);
     return engine;

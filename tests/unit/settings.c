@@ -1,5 +1,5 @@
 /* settings.c - where settings come from and which one wins. */
-#include "core/settings.h"
+#include "app/options.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -7,8 +7,9 @@
 
 #include "t.h"
 
-static enum status load(struct ctx *ctx, struct settings *s, struct strs *rest, int n, ...)
+static enum status load(struct ctx *ctx, struct settings *s, int n, ...)
 {
+    struct options o;
     char *argv[16];
     va_list args;
     va_start(args, n);
@@ -16,31 +17,29 @@ static enum status load(struct ctx *ctx, struct settings *s, struct strs *rest, 
         argv[i] = va_arg(args, char *);
     va_end(args);
     ctx_clear_failure(ctx);
-    return settings_load(ctx, n, argv, rest, s);
+    enum status status = options_read(ctx, n, argv, &o);
+    *s = o.settings;
+    return status;
 }
 
 TEST(flags_win_over_environment_over_defaults)
 {
     struct settings s;
-    struct strs rest;
     setenv("REMEMBERD_BUDGET_TOKENS", "111", 1);
     setenv("REMEMBERD_RECALL_LIMIT", "5", 1);
-    CHECK_OK(load(ctx, &s, &rest, 4, "serve", "--budget-tokens", "222", "--memory=off"));
+    CHECK_OK(load(ctx, &s, 4, "serve", "--budget-tokens", "222", "--memory=off"));
     unsetenv("REMEMBERD_BUDGET_TOKENS");
     unsetenv("REMEMBERD_RECALL_LIMIT");
     CHECK_INT(s.budget_tokens, 222);
     CHECK_INT(s.recall_limit, 5);
     CHECK(!s.memory);
     CHECK_STR(s.listen, S("127.0.0.1:7077"));
-    CHECK_INT(rest.n, 1);
 }
 
 TEST(upstreams_are_chosen_by_prefix)
 {
     struct settings s;
-    struct strs rest;
-    CHECK_OK(load(ctx, &s, &rest, 4, "--upstream", "http://a/v1/", "--upstream",
-                  "ollama=http://b:1/x=y"));
+    CHECK_OK(load(ctx, &s, 4, "--upstream", "http://a/v1/", "--upstream", "ollama=http://b:1/x=y"));
     str model = S("ollama/llama3.2:1b");
     CHECK_STR(settings_upstream(&s, &model)->url, S("http://b:1/x=y"));
     CHECK_STR(model, S("llama3.2:1b"));
@@ -143,21 +142,19 @@ TEST(the_page_of_settings_is_made_from_the_table)
 TEST(the_old_name_of_a_value_is_read_and_noted)
 {
     struct settings s;
-    struct strs rest;
-    CHECK_OK(load(ctx, &s, &rest, 2, "--extraction", "seed"));
+    CHECK_OK(load(ctx, &s, 2, "--extraction", "seed"));
     CHECK_INT(s.extraction, EXTRACT_TABLE);
     CHECK_INT(s.notes.n, 1);
     CHECK_STR(s.notes.v[0], S("extraction 'seed' is called 'omniroute' now"));
-    CHECK_OK(load(ctx, &s, &rest, 2, "--extraction", "omniroute"));
+    CHECK_OK(load(ctx, &s, 2, "--extraction", "omniroute"));
     CHECK_INT(s.notes.n, 0);
 }
 
 TEST(an_unknown_variable_is_noted_and_a_similar_setting_named)
 {
     struct settings s;
-    struct strs rest;
     setenv("REMEMBERD_RECAL_LIMIT", "5", 1);
-    CHECK_OK(load(ctx, &s, &rest, 0));
+    CHECK_OK(load(ctx, &s, 0));
     unsetenv("REMEMBERD_RECAL_LIMIT");
     CHECK_INT(s.notes.n, 1);
     CHECK_STR(s.notes.v[0], S("the variable REMEMBERD_RECAL_LIMIT is not a known setting; "
@@ -180,30 +177,29 @@ TEST(every_setting_has_a_group_and_prints_under_it)
 TEST(a_wrong_setting_is_named)
 {
     struct settings s;
-    struct strs rest;
-    CHECK_STATUS(load(ctx, &s, &rest, 2, "--nonsense", "1"), BAD_INPUT);
-    CHECK_STR(str_of(ctx->field), S("--nonsense"));
-    CHECK_STATUS(load(ctx, &s, &rest, 1, "--recall-limit"), BAD_INPUT);
-    CHECK_STR(str_of(ctx->why), S("needs a value"));
-    CHECK_STATUS(load(ctx, &s, &rest, 2, "--recall-limit", "1000"), BAD_INPUT);
-    CHECK_STATUS(load(ctx, &s, &rest, 2, "--upstream", "ftp://x"), BAD_INPUT);
-    CHECK_STATUS(load(ctx, &s, &rest, 2, "--upstream", "https://me:secret@x/v1"), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, 2, "--nonsense", "1"), BAD_INPUT);
+    CHECK_STR(str_of(ctx->why), S("unknown flag --nonsense"));
+    CHECK_STATUS(load(ctx, &s, 1, "--recall-limit"), BAD_INPUT);
+    CHECK_STR(str_of(ctx->why), S("--recall-limit needs a value"));
+    CHECK_STATUS(load(ctx, &s, 2, "--recall-limit", "1000"), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("--recall-limit"));
+    CHECK_STATUS(load(ctx, &s, 2, "--upstream", "ftp://x"), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, 2, "--upstream", "https://me:secret@x/v1"), BAD_INPUT);
     CHECK(str_find(str_of(ctx->why), S("secret")) == strlen(ctx->why));
-    CHECK_OK(load(ctx, &s, &rest, 2, "--upstream", "https://x/v1/@here"));
+    CHECK_OK(load(ctx, &s, 2, "--upstream", "https://x/v1/@here"));
     setenv("REMEMBERD_MEMORY", "maybe", 1);
-    CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, 0), BAD_INPUT);
     unsetenv("REMEMBERD_MEMORY");
     CHECK_STR(str_of(ctx->field), S("REMEMBERD_MEMORY"));
 }
 
 static enum status load_file(struct ctx *ctx, struct settings *s, const char *text)
 {
-    struct strs rest;
     char path[] = "/tmp/rememberd-settings-XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
-    enum status status = load(ctx, s, &rest, 2, "--config", path);
+    enum status status = load(ctx, s, 2, "--config", path);
     unlink(path);
     return status;
 }
@@ -230,10 +226,9 @@ TEST(a_switch_of_cortex_is_off_however_it_says_so)
         bool setting;
     } cases[] = {{"false", false}, {"False", false}, {"0", false}, {"True", true}, {"", true}};
     struct settings s;
-    struct strs rest;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("MEMORY_DEDUP_LLM_CHECK_ENABLED", cases[i].value, 1);
-        CHECK_OK(load(ctx, &s, &rest, 0));
+        CHECK_OK(load(ctx, &s, 0));
         CHECK_INT(s.dedup_llm, cases[i].setting);
     }
     unsetenv("MEMORY_DEDUP_LLM_CHECK_ENABLED");
@@ -242,18 +237,17 @@ TEST(a_switch_of_cortex_is_off_however_it_says_so)
 TEST(names_of_omniroute_are_known_and_ours_win)
 {
     struct settings s;
-    struct strs rest;
     setenv("MEMORY_EMBEDDING_CACHE_MAX", "7", 1);
     setenv("MEMORY_EMBEDDING_CACHE_TTL_MS", "70", 1);
     setenv("HF_HUB_ENDPOINT", "https://mirror.example", 1);
     setenv("REMEMBERD_EMBEDDING_CACHE_TTL_MS", "80", 1);
-    CHECK_OK(load(ctx, &s, &rest, 0));
+    CHECK_OK(load(ctx, &s, 0));
     CHECK_INT(s.embedding_cache_max, 7);
     CHECK_INT(s.embedding_cache_ttl_ms, 80);
     CHECK_STR(s.model_url, S("https://mirror.example"));
     CHECK_STR(s.static_model, S("minishlab/potion-base-8M"));
     setenv("MEMORY_EMBEDDING_CACHE_MAX", "many", 1);
-    CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, 0), BAD_INPUT);
     CHECK_STR(str_of(ctx->field), S("MEMORY_EMBEDDING_CACHE_MAX"));
     unsetenv("MEMORY_EMBEDDING_CACHE_MAX");
     unsetenv("MEMORY_EMBEDDING_CACHE_TTL_MS");
@@ -338,8 +332,7 @@ TEST(an_address_may_be_given_in_parts)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct settings s;
-        struct strs rest;
-        enum status is = load(ctx, &s, &rest, cases[i].b ? 2 : 1, cases[i].a, cases[i].b);
+        enum status is = load(ctx, &s, cases[i].b ? 2 : 1, cases[i].a, cases[i].b);
         if (!cases[i].listen)
             CHECK_STATUS(is, BAD_INPUT);
         else
@@ -350,14 +343,13 @@ TEST(an_address_may_be_given_in_parts)
 TEST(a_later_place_wins_with_a_part_too)
 {
     struct settings s;
-    struct strs rest;
     setenv("REMEMBERD_PORT", "81", 1);
-    CHECK_OK(load(ctx, &s, &rest, 1, "--host=0.0.0.0"));
+    CHECK_OK(load(ctx, &s, 1, "--host=0.0.0.0"));
     CHECK_STR(s.listen, S("0.0.0.0:81"));
-    CHECK_OK(load(ctx, &s, &rest, 1, "--listen=::1"));
+    CHECK_OK(load(ctx, &s, 1, "--listen=::1"));
     CHECK_STR(s.listen, S("[::1]:7077"));
     setenv("REMEMBERD_PORT", "tcp://10.0.0.1:80", 1);
-    CHECK_OK(load(ctx, &s, &rest, 0));
+    CHECK_OK(load(ctx, &s, 0));
     CHECK_STR(s.listen, S("127.0.0.1:7077"));
     CHECK_INT(s.notes.n, 0);
     unsetenv("REMEMBERD_PORT");

@@ -11,8 +11,6 @@
  * reopen lists what it would open again.
  */
 
-enum { PRINT_MAX = 64 << 20 };
-
 /* "kept" lines say by reason what was left alone, so that a run that changes little explains
  * itself. */
 static void print_report(const struct condense_out *r)

@@ -15,8 +15,6 @@
  * machine may do everything. The secret is printed once; only a hash of it is kept.
  */
 
-enum { PRINT_MAX = 16 << 20 };
-
 struct token_out {
     struct token t;
     str secret; /* "" in lists: it is not stored, and cannot be shown again */
@@ -112,20 +110,19 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
     struct token *t;
     size_t n;
     TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     if (o->json)
         json_open(&w, '[');
     for (size_t i = 0; i < n; i++)
         if (o->json)
             fields_write(&w, token_out_fields, &(struct token_out){.t = t[i]});
         else
-            print_row(ctx, &b, &t[i]);
+            print_row(ctx, w.b, &t[i]);
     if (o->json)
         json_close(&w, ']');
     else
-        buf_printf(&b, "%zu token%s", n, n == 1 ? "" : "s");
-    return print_buf(&b);
+        buf_printf(w.b, "%zu token%s", n, n == 1 ? "" : "s");
+    return print_buf(w.b);
 }
 
 /* Before anything is opened: "token delete" must not create a database. */

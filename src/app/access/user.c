@@ -7,8 +7,6 @@
 /* Users need no registration: whoever has memories, conversations or a token is listed, and so is
  * each person behind a front end's key. */
 
-enum { PRINT_MAX = 4 << 20 };
-
 static FIELDS(account, (STR, id), (STR, email), (INT, spaces), (INT, sessions), (INT, messages),
               (INT, memories), (INT, bytes), (INT, tokens),
               (ENUM_OF, role, enum role, .one_of = role_names), (TIME, created),
@@ -45,8 +43,7 @@ static enum status list_users(struct ctx *ctx, const struct options *o, struct i
         print_accounts(ctx, v, n, total);
         return OK;
     }
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     json_open(&w, '{');
     json_member_open(&w, "users", '[');
     for (size_t i = 0; i < n; i++)
@@ -54,7 +51,7 @@ static enum status list_users(struct ctx *ctx, const struct options *o, struct i
     json_close(&w, ']');
     json_member_int(&w, "total", total);
     json_close(&w, '}');
-    return print_buf(&b);
+    return print_buf(w.b);
 }
 
 static enum status set_role(struct ctx *ctx, const struct options *o, struct instance *instance)

@@ -4,16 +4,13 @@
 
 #include "app/backup/auto_backup.h"
 #include "app/command.h"
-#include "app/instance.h"
 #include "app/key/key.h"
 #include "app/leftovers.h"
 #include "app/print.h"
 #include "app/progress.h"
 #include "base/audit.h"
-#include "base/log.h"
 #include "base/time_text.h"
 #include "http/s3.h"
-#include "store/store.h"
 
 /*
  * Both commands are one call of store_copy with other ends. A backup can be made while a server
@@ -97,8 +94,7 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
     struct backup_file *v;
     size_t n;
     TRY(find_made(ctx, o, &v, &n));
-    struct buf b = buf_make(&ctx->arena, 1 << 24);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 1 << 24);
     if (o->json)
         json_open(&w, '[');
     for (size_t i = 0; i < n; i++) {
@@ -107,14 +103,14 @@ static enum status list_made(struct ctx *ctx, const struct options *o)
         if (o->json)
             fields_write(&w, made_out_fields, &out);
         else
-            buf_printf(&b, "%s" S_FMT "  %8.1f MB  " S_FMT, i ? "\n" : "", S_ARG(out.at),
+            buf_printf(w.b, "%s" S_FMT "  %8.1f MB  " S_FMT, i ? "\n" : "", S_ARG(out.at),
                        (double)out.bytes / 1e6, S_ARG(out.file));
     }
     if (o->json)
         json_close(&w, ']');
     else if (!n)
-        buf_printf(&b, "no backups in '" S_FMT "'", S_ARG(places_of(&ctx->arena, &o->settings)));
-    return print_buf(&b);
+        buf_printf(w.b, "no backups in '" S_FMT "'", S_ARG(places_of(&ctx->arena, &o->settings)));
+    return print_buf(w.b);
 }
 
 static enum status choose_made(struct ctx *ctx, const struct options *o, struct backup_file *out)

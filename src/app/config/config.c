@@ -13,7 +13,7 @@
 #include "core/settings_set.h"
 #include "core/toml_edit.h"
 
-enum { PRINT_MAX = 1 << 20, FILE_MAX = 1 << 20 };
+enum { FILE_MAX = 1 << 20 };
 
 static enum status check_value(struct ctx *ctx, str key, str text)
 {
@@ -75,24 +75,20 @@ static const char *place_of(const struct settings *s, const struct field *f)
 }
 
 /* A value as the file has it. */
-static void add_value(struct buf *b, const struct field *f, const void *in)
+static str value_text(struct arena *a, const struct field *f, const void *in)
 {
-    bool is_text = f->type != FIELD_INT && f->type != FIELD_NUM;
-    struct buf plain = buf_make(b->arena, PRINT_MAX);
-    struct json_out w = json_to(b);
+    struct buf plain = buf_make(a, PRINT_MAX);
+    struct json_out text = json_in(a, PRINT_MAX);
     row_print(&plain, f, in);
-    if (is_text)
-        json_str(&w, buf_str(&plain));
-    else
-        buf_add(b, buf_str(&plain));
+    json_str(&text, buf_str(&plain));
+    return buf_str(f->type == FIELD_INT || f->type == FIELD_NUM ? &plain : text.b);
 }
 
 static void add_line(struct buf *b, const struct field *f, const void *in, const char *from)
 {
     enum { PLACE_COLUMN = 50 };
     size_t start = b->n;
-    buf_printf(b, "%s = ", f->name);
-    add_value(b, f, in);
+    buf_printf(b, "%s = " S_FMT, f->name, S_ARG(value_text(b->arena, f, in)));
     size_t width = b->n - start;
     if (from)
         buf_printf(b, "%*s  # %s", width < PLACE_COLUMN ? (int)(PLACE_COLUMN - width) : 0, "",
@@ -136,10 +132,7 @@ static void write_settings(struct buf *b, const struct settings *s)
             continue;
         json_open(&w, '{');
         json_member_str(&w, "name", str_of(f->name));
-        json_key(&w, "value");
-        struct buf value = buf_make(b->arena, PRINT_MAX);
-        add_value(&value, f, s);
-        json_raw(&w, buf_str(&value));
+        json_member_raw(&w, "value", value_text(b->arena, f, s));
         json_member_str(&w, "source", str_of(place_of(s, f)));
         json_close(&w, '}');
     }
@@ -244,13 +237,12 @@ static bool is_number(str key, str text)
 /* Numbers stay bare, and all else is in quotes: the escapes of JSON are also those of TOML. */
 static str value_in_toml(struct ctx *ctx, str key, str text)
 {
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     if (str_is(key, "port") ||
         (!str_is(key, "host") && !str_is(key, "data_dir") && is_number(key, text)))
         return text;
     json_str(&w, text);
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* A file that would then not be read is refused before it is touched. */

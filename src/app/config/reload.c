@@ -30,8 +30,7 @@ static enum status read_again(struct ctx *ctx, const struct options *o, struct i
     struct settings *fresh = NEW(&ctx->arena, struct settings);
     struct settings *own = NEW(&ctx->arena, struct settings);
     struct buf now = buf_make(&ctx->arena, NAMES_MAX), later = buf_make(&ctx->arena, NAMES_MAX);
-    struct strs rest;
-    TRY(settings_load(ctx, o->n_flags, o->flags, &rest, fresh));
+    TRY(settings_load(ctx, o->flags, o->n_flags, fresh));
     if (fresh->complaint.n)
         return fail(ctx, BAD_INPUT, S_FMT, S_ARG(fresh->complaint));
     const struct settings *before = engine_own_settings(instance->engine);

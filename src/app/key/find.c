@@ -92,17 +92,14 @@ static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *
     const char *path = str_c(&ctx->arena, file);
     struct key key = {.bytes = guarded_alloc(),
                       .from = str_printf(&ctx->arena, "the file " S_FMT, S_ARG(file))};
-    enum status status = OK;
     struct stat st;
     /* A dangling link counts as present: its target may be on a disk that is not mounted now, and
      * must not be replaced by a new key. */
     key.is_new = makes && lstat(path, &st) != 0 && errno == ENOENT;
-    if (key.is_new) {
+    if (key.is_new)
         randombytes_buf(key.bytes, STORE_KEY_BYTES);
-        status = key_write_file(ctx, path, key.bytes);
-    } else {
-        status = key_read_file(ctx, path, key.bytes);
-    }
+    enum status status =
+        key.is_new ? key_write_file(ctx, path, key.bytes) : key_read_file(ctx, path, key.bytes);
     return give_key(status, &key, out);
 }
 
