@@ -99,11 +99,10 @@ enum status engine_file_move(struct ctx *ctx, struct engine *e, struct pool_ref 
 enum status engine_files_erase(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                const struct file *v, size_t n)
 {
-    int64_t erased;
     str *ids = NEW_N(&ctx->arena, str, n);
     for (size_t i = 0; i < n; i++)
         ids[i] = v[i].id;
     const struct forget what = {.pool = pool, .ids = ids, .n_ids = n, .keeps_statements = true};
     assert(n);
-    return engine_forget(ctx, e, &what, &erased);
+    return engine_forget(ctx, e, &what, NULL);
 }

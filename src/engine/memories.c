@@ -359,8 +359,8 @@ static const char *forget_name(const struct forget *what)
                               : "rows";
 }
 
-/* *erased counts rows, what->barred (if set) the sentences that other messages lose. The cache of
- * embeddings is emptied as well. */
+/* *erased counts rows, what->barred the sentences that other messages lose; both if set. The cache
+ * of embeddings is emptied as well. */
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {
@@ -371,10 +371,11 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
         return fail(ctx, TOO_BUSY,
                     "what was said while the database was away is still being stored, and would "
                     "come back behind the erasure; try again");
-    int64_t barred;
+    int64_t barred, rows;
     str erasure;
     struct forget noted = *what;
     struct memory now;
+    erased = erased ? erased : &rows;
     noted.erasure = what->erasure ? what->erasure : &erasure;
     if (what->if_updated) { /* before anything is barred; the store looks again */
         TRY(store_memory(ctx, e->store, what->pool, what->id, &now));

@@ -60,7 +60,8 @@ MUST_USE enum status engine_undo(struct ctx *ctx, struct engine *e, struct pool_
 MUST_USE enum status engine_undo_prune(struct ctx *ctx, struct engine *e);
 
 /* Recall gives none of the messages' statements that the erased memories and messages made, until
- * they are made again; the other messages stay in their conversations word for word. */
+ * they are made again; the other messages stay in their conversations word for word. erased may be
+ * NULL. */
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                                    int64_t *erased);
 /* The id of a memory or message in these pools that begins so, as the lines of a block show it.

@@ -103,9 +103,8 @@ enum status engine_decide(struct ctx *ctx, struct engine *e, struct pool_ref poo
     if (!row.id.n || !find_held(ctx, e, pool, &tombstones, &row, &r))
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(id));
     if (to == REVIEW_FORGOTTEN) {
-        int64_t erased;
         const struct forget what = {.pool = pool, .id = row.id, .barred = barred};
-        TRY(row.is_memory ? engine_forget(ctx, e, &what, &erased)
+        TRY(row.is_memory ? engine_forget(ctx, e, &what, NULL)
                           : bar_held(ctx, e, pool, &r, barred));
         /* Erasing a memory has taken its row along. */
         return soft_or(ctx, store_decide(ctx, e->store, pool, id, to, 0), NOT_FOUND);

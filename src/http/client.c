@@ -96,15 +96,14 @@ static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl
  * older versions of libcurl would sign them. */
 static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
 {
-    struct curl_slist *list = call->key ? NULL : libcurl.slist_append(NULL, "Expect:");
-    bool has_type = call->key != NULL;
-    for (const struct header *h = call->headers; h < call->headers + call->n_headers; h++) {
-        has_type |= str_eq_nocase(h->name, S("Content-Type"));
-        list = libcurl.slist_append(list, str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name),
-                                                     h->value.n ? ": " : ";", S_ARG(h->value))
-                                              .p);
-    }
-    return has_type ? list : libcurl.slist_append(list, "Content-Type:");
+    struct arena *a = &ctx->arena;
+    const struct header *h = call->headers;
+    bool has_type = SOME(i, call->n_headers, str_eq_nocase(h[i].name, S("Content-Type")));
+    bool sends_none = call->key || has_type;
+    struct curl_slist *list = sends_none ? NULL : libcurl_no_header(a, NULL, "Content-Type:");
+    for (size_t i = call->n_headers; i-- > 0;)
+        list = libcurl_header(a, list, h[i].name, h[i].value);
+    return call->key ? list : libcurl_no_header(a, list, "Expect:");
 }
 
 /* The call's own limit, or the rest of the ctx's deadline. At least 1, since 0 means no limit to
@@ -215,7 +214,6 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     CURL *easy = own_handle();
     if (!easy)
         return fail(ctx, UPSTREAM, "curl cannot be used");
-    struct curl_slist *headers = headers_of(ctx, call);
     struct body body = {.easy = easy,
                         .intake = call->intake,
                         .all = buf_make(&ctx->arena, call->answer_max),
@@ -224,7 +222,7 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     long code = 0;
     curl_off_t retry = 0, bytes = -1;
     set_up(easy, ctx, call, &body);
-    libcurl_set(easy, CURLOPT_HTTPHEADER, headers);
+    libcurl_set(easy, CURLOPT_HTTPHEADER, headers_of(ctx, call));
     enum status s = call->key ? set_key(easy, ctx, call->key) : OK;
     if (s == OK)
         s = call_outcome(ctx, libcurl.easy_perform(easy), &body);
@@ -243,7 +241,6 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
                                (int64_t)retry * 1000,
                                (int64_t)bytes,
                                has_wanted ? str_dup(&ctx->arena, str_of(wanted->value)) : S("")};
-    libcurl.slist_free_all(headers);
     return s;
 }
 

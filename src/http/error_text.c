@@ -30,6 +30,7 @@ static bool repeats_text(str said, str text)
 str http_complaint(struct arena *a, str body, size_t most, str secret, const str *asked, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
+    struct mask mask = {.secret = secret};
     struct json *root;
     str said = S("");
     if (json_parse(&own, body, &root) == OK) {
@@ -38,7 +39,7 @@ str http_complaint(struct arena *a, str body, size_t most, str secret, const str
     } else if (str_find(body, S("<")) == body.n) {
         said = str_trim(body); /* plain text; an HTML page explains nothing */
     }
-    said = utf8_cut(mask_text(a, secret, said), most);
+    said = utf8_cut(mask_pass(a, &mask, said, true), most);
     for (size_t i = 0; i < n; i++)
         if (repeats_text(said, asked[i]))
             return S("(in words that repeat what was asked)");

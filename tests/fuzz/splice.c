@@ -22,10 +22,10 @@ static void place_all(struct ctx *ctx, str body, const struct json *root, const 
     static const str texts[] = {S("x"), S("\n\"\\\x01\xC3\xA9</remembered>")};
     const struct json *messages = json_get(root, "messages");
     for (int i = 0; i < 16; i++) {
-        struct splice s = {.body = body};
+        struct splice s = {.arena = &ctx->arena, .body = body};
         struct block block = {texts[i & 1], (enum placement)(i >> 2), (i & 2) != 0};
-        splice_block(&ctx->arena, &s, root, messages, at, &block);
-        check(ctx, body, splice_done(&ctx->arena, &s));
+        splice_block(&s, root, messages, at, &block);
+        check(ctx, body, splice_done(&s));
     }
 }
 
@@ -40,12 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (const struct json *at = messages->first; at; at = at->next)
                 place_all(&ctx, body, root, at);
         if (model && model->type == JSON_STRING && json_string(model).n) {
-            struct splice s = {.body = body};
-            splice_model(&ctx.arena, &s, model,
-                         str_sub(json_string(model), 1, json_string(model).n));
+            struct splice s = {.arena = &ctx.arena, .body = body};
+            splice_model(&s, model, str_sub(json_string(model), 1, json_string(model).n));
             bool is_whole = ((unsigned char)json_string(model).p[0] & 0x80) == 0;
             if (is_whole)
-                assert(json_parse(&ctx, splice_done(&ctx.arena, &s), &again) == OK);
+                assert(json_parse(&ctx, splice_done(&s), &again) == OK);
         }
     }
     ctx_free(&ctx);

@@ -20,7 +20,7 @@ static str shown(struct ctx *ctx, str bytes, size_t first, size_t second, bool *
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     str body = S("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}"), rest = S("");
     CHECK_OK(json_parse(ctx, body, &root));
-    struct splice s = {.body = body};
+    struct splice s = {.arena = &ctx->arena, .body = body};
     CHECK(tool_loop_offer(ctx, &s, root));
     struct turn *turn = engine_begin_turn(ctx, NULL, &(struct turn_in){.mode = MODE_OFF});
     struct relay r = {.code = 200, .type = S("text/event-stream")};
@@ -123,9 +123,9 @@ TEST(the_tool_is_put_where_tools_are)
         struct json *root;
         str body = str_of(bodies[i][0]), want = str_of(bodies[i][1]);
         CHECK_OK(json_parse(ctx, body, &root));
-        struct splice s = {.body = body};
+        struct splice s = {.arena = &ctx->arena, .body = body};
         CHECK(tool_loop_offer(ctx, &s, root));
-        str got = splice_done(&ctx->arena, &s), tail = want;
+        str got = splice_done(&s), tail = want;
         str before = str_cut(&tail, 'T');
         CHECK(str_starts(got, before) && str_ends(got, tail));
         CHECK_OK(json_parse(ctx, got, &root));
@@ -144,7 +144,7 @@ TEST(where_it_does_not_fit_nothing_is_changed)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct json *root;
         CHECK_OK(json_parse(ctx, str_of(bodies[i]), &root));
-        struct splice s = {.body = str_of(bodies[i])};
+        struct splice s = {.arena = &ctx->arena, .body = str_of(bodies[i])};
         CHECK(!tool_loop_offer(ctx, &s, root) && !s.n);
     }
 }

@@ -11,10 +11,10 @@ static str spliced(struct ctx *ctx, str body, enum placement where, bool no_syst
     const struct json *messages = json_get(root, "messages"), *at = messages->first;
     while (at->next)
         at = at->next;
-    struct splice s = {.body = body};
+    struct splice s = {.arena = &ctx->arena, .body = body};
     struct block block = {text, where, no_system};
-    splice_block(&ctx->arena, &s, root, messages, at, &block);
-    str out = splice_done(&ctx->arena, &s);
+    splice_block(&s, root, messages, at, &block);
+    str out = splice_done(&s);
     CHECK_OK(json_parse(ctx, out, &root));
     return out;
 }
@@ -23,13 +23,11 @@ static str spliced(struct ctx *ctx, str body, enum placement where, bool no_syst
 static str with_part(struct ctx *ctx, str message, str text)
 {
     struct json *m;
-    struct splice s = {.body = message};
-    struct cut cut;
+    struct splice s = {.arena = &ctx->arena, .body = message};
     CHECK_OK(json_parse(ctx, message, &m));
-    if (!splice_part(&ctx->arena, m, text, &cut))
+    if (!splice_part(&s, m, text))
         return S("");
-    splice_at(&s, cut.at, cut.drop, cut.put);
-    str out = splice_done(&ctx->arena, &s);
+    str out = splice_done(&s);
     CHECK_OK(json_parse(ctx, out, &m));
     return out;
 }
@@ -111,13 +109,13 @@ TEST(the_front_is_left_alone_when_the_body_marks_a_cached_prefix)
 TEST(cuts_come_out_in_the_order_of_their_places)
 {
     str body = S("0123456789");
-    struct splice s = {.body = body};
-    CHECK_STR(splice_done(&ctx->arena, &s), body);
+    struct splice s = {.arena = &ctx->arena, .body = body};
+    CHECK_STR(splice_done(&s), body);
     splice_at(&s, body.p + 8, 1, S("eight"));
     splice_at(&s, body.p, 0, S("<"));
     splice_at(&s, body.p + 4, 2, S(""));
     splice_at(&s, body.p + 10, 0, S(">"));
-    CHECK_STR(splice_done(&ctx->arena, &s), S("<012367eight9>"));
+    CHECK_STR(splice_done(&s), S("<012367eight9>"));
 }
 
 TEST(a_model_loses_its_prefix_however_it_is_written)
@@ -133,9 +131,9 @@ TEST(a_model_loses_its_prefix_however_it_is_written)
         struct json *root;
         CHECK_OK(json_parse(ctx, cases[i].body, &root));
         const struct json *model = json_get(root, "model");
-        struct splice s = {.body = cases[i].body};
-        splice_model(&ctx->arena, &s, model, str_sub(json_string(model), 2, json_string(model).n));
-        CHECK_STR(splice_done(&ctx->arena, &s), cases[i].want);
+        struct splice s = {.arena = &ctx->arena, .body = cases[i].body};
+        splice_model(&s, model, str_sub(json_string(model), 2, json_string(model).n));
+        CHECK_STR(splice_done(&s), cases[i].want);
     }
 }
 

@@ -130,7 +130,7 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
                               const struct chat_scene *scene, str text, str body, str *out)
 {
     struct json *root;
-    struct splice s = {.body = body};
+    struct splice s = {.arena = &ctx->arena, .body = body};
     if (!body.n)
         return fail(ctx, TOO_LARGE, "the conversation is too long for one request");
     *out = body;
@@ -144,8 +144,8 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
     const struct block block = {.text = text,
                                 .where = target_placement(app->settings, &scene->to),
                                 .no_system = target_rejects_system(&ctx->arena, &scene->to)};
-    splice_block(&ctx->arena, &s, root, messages, at, &block);
-    *out = splice_done(&ctx->arena, &s);
+    splice_block(&s, root, messages, at, &block);
+    *out = splice_done(&s);
     return OK;
 }
 

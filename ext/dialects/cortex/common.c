@@ -62,19 +62,11 @@ void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in,
     error_body_write(out, body_shape, &body);
 }
 
-/* The first letter becomes a capital by arithmetic; callers pass lower-case words of ASCII. */
-enum status cortex_found(struct ctx *ctx, enum status s, const char *what)
-{
-    if (!soft_if(ctx, s, NOT_FOUND))
-        return s;
-    return fail_note(ctx, NOT_FOUND, 0, what, "%c%s not found", what[0] - 32, what + 1);
-}
-
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {
     struct identity who = in->who;
     TRY(auth_name_space(ctx, app, &who, request_query(ctx, in, "app_id"), "app_id"));
     enum status s = found_session(ctx, app, &who, id, "app_id, space or X-Memory-Space", out, pool);
-    return cortex_found(ctx, s, "session");
+    return found_as(ctx, s, "session");
 }

@@ -7,13 +7,13 @@
 
 /* A session of the caller in the app that the request names, else in any in reach, and its pool.
  * CONFLICT lists the apps when more than one has the id. Another user's session is missing like one
- * that does not exist: cortex_found. */
+ * that does not exist: found_as. */
 MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct pool_ref *pool, struct session *out);
 
 /*
  * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:
- * NOT_FOUND of "session", "memory" or "token" (cortex_found), BAD_INPUT of "token_budget".
+ * NOT_FOUND of "session", "memory" or "token" (found_as), BAD_INPUT of "token_budget".
  */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
 extern const struct error_shape cortex_errors;
@@ -22,5 +22,3 @@ extern const struct error_shape cortex_errors;
         "cortex", ROUTES, word_cortex_error, auth_request, TRACE_HEADER, SURFACE_SETTLES,          \
             .errors = &cortex_errors                                                               \
     }
-/* s; NOT_FOUND in the same words for a thing that does not exist and for another user's. */
-MUST_USE enum status cortex_found(struct ctx *ctx, enum status s, const char *what);

@@ -162,10 +162,9 @@ SHAPE(gone_out, (BOOL, success), (STR, message));
 static HANDLER(erase_memory)
 {
     struct memory m;
-    int64_t erased;
-    TRY(cortex_found(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], &m), "memory"));
+    TRY(found_as(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], &m), "memory"));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
-    TRY(cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "memory"));
+    TRY(found_as(ctx, engine_forget(ctx, app->engine, &what, NULL), "memory"));
     return reply_fields(out, gone_out_fields,
                         &(struct gone_out){true, S("Memory deleted successfully")});
 }
@@ -208,9 +207,8 @@ static HANDLER(erase_all)
         const struct forget what = {*pool, .everything = true, .all_spaces = !pool->space.n};
         const struct memory_filter f = {.pool = *pool, .with_closed = true};
         struct memory_totals totals;
-        int64_t erased;
         TRY(engine_totals(ctx, app->engine, &f, &totals));
-        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, NULL), NOT_FOUND));
         shape.count += totals.total;
     }
     return reply_fields(out, erased_out_fields, &shape);

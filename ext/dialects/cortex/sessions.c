@@ -77,8 +77,7 @@ static HANDLER(change_session)
                                 .metadata = a->metadata ? a->metadata->source : S("")};
     TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     if (to.sets_title || to.sets_metadata)
-        TRY(cortex_found(ctx, engine_change_session(ctx, app->engine, pool, s.id, &to, &s),
-                         "session"));
+        TRY(found_as(ctx, engine_change_session(ctx, app->engine, pool, s.id, &to, &s), "session"));
     return reply_session(ctx, in, &s, out);
 }
 
@@ -91,12 +90,11 @@ static HANDLER(forget_session)
     struct request as = *in;
     struct pool_ref pool;
     struct session s;
-    int64_t erased;
     TRY(auth_name_space(ctx, app, &as.who, a->app_id, "app_id"));
     TRY(session_of(ctx, app, &as, in->params[0], &pool, &s));
     struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
     out->code = 204;
-    return cortex_found(ctx, engine_forget(ctx, app->engine, &what, &erased), "session");
+    return found_as(ctx, engine_forget(ctx, app->engine, &what, NULL), "session");
 }
 
 /* --- what was said in it --- */

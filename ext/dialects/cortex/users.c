@@ -197,7 +197,7 @@ static HANDLER(revoke_token)
     enum status s =
         at < n ? engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id) : NOT_FOUND;
     out->code = 204;
-    return cortex_found(ctx, s, "token");
+    return found_as(ctx, s, "token");
 }
 
 static const struct route routes[] = {

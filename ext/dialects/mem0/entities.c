@@ -146,13 +146,12 @@ static enum status erase_ids(struct ctx *ctx, struct app *app, const struct mem0
                              const struct mem0_ids *ids)
 {
     struct pools pools;
-    int64_t erased;
     TRY(mem0_pools(ctx, app, who, ids, &pools));
     for (size_t i = 0; i < pools.n; i++) {
         const struct forget what = {.pool = pools.v[i],
                                     .session = ids->run_id,
                                     .everything = !ids->run_id.n};
-        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, NULL), NOT_FOUND));
     }
     return OK;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "surface/common/memory_json.h"
 
 /*
  * An object is its members joined by AND. A member is AND, OR or NOT with a list of objects, or a
@@ -386,10 +387,8 @@ static bool fits_node(const struct asked *q, const struct mem0_filter *f)
 bool mem0_filter_fits(struct ctx *ctx, const struct mem0_filter *f, const struct mem0_who *who,
                       const struct memory *m)
 {
-    struct json *metadata = NULL;
-    struct asked q = {.ctx = ctx, .m = m, .ids = mem0_ids_of(ctx, who, m->space, m->session)};
-    if (m->metadata.n && soft(ctx, json_parse(ctx, m->metadata, &metadata)))
-        q.metadata = metadata;
+    const struct asked q = {ctx, m, mem0_ids_of(ctx, who, m->space, m->session),
+                            json_in(ctx, m->metadata)};
     return fits_node(&q, f);
 }
 

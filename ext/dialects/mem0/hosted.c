@@ -179,11 +179,10 @@ static HANDLER(change_batch)
 static HANDLER(erase_batch)
 {
     struct batch b;
-    int64_t erased;
     TRY(read_batch(ctx, app, in, erase_row_fields, &b));
     for (size_t i = 0; i < b.n; i++) {
         const struct forget what = {.pool = b.found[i].pool, .id = b.found[i].memory.id};
-        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND));
+        TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, NULL), NOT_FOUND));
     }
     return mem0_say(out, str_printf(&ctx->arena, "Successfully deleted %zu memories", b.n));
 }

@@ -45,25 +45,23 @@ FIELDS(mem0_erase_in, (BOOL, delete_linked, .help = "also those that it has repl
 static enum status erase_older(struct ctx *ctx, struct app *app, const struct mem0_found *of)
 {
     struct history_item *v;
-    int64_t erased;
     size_t n, kept = 0;
     TRY(engine_history(ctx, app->engine, of->pool, of->memory.id, &v, &n));
     str *ids = NEW_N(&ctx->arena, str, n + 1);
     for (; kept < n && !str_eq(v[kept].memory.id, of->memory.id); kept++)
         ids[kept] = v[kept].memory.id;
     const struct forget what = {.pool = of->pool, .ids = ids, .n_ids = kept};
-    return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, &erased), NOT_FOUND) : OK;
+    return kept ? soft_or(ctx, engine_forget(ctx, app->engine, &what, NULL), NOT_FOUND) : OK;
 }
 
 HANDLER(mem0_erase)
 {
     struct mem0_found found;
-    int64_t erased;
     TRY(mem0_find(ctx, app, in, in->params[0], &found));
     if (((const struct mem0_erase_in *)in->in)->delete_linked)
         TRY(erase_older(ctx, app, &found));
     const struct forget what = {.pool = found.pool, .id = found.memory.id};
-    TRY(engine_forget(ctx, app->engine, &what, &erased));
+    TRY(engine_forget(ctx, app->engine, &what, NULL));
     return mem0_say(out, S("Memory deleted successfully!"));
 }
 

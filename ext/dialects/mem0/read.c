@@ -128,11 +128,6 @@ static enum status begin_reading(struct reading *r, enum mem0_grammar grammar)
     return OK;
 }
 
-static void add_found(struct reading *r, struct mem0_memory shape)
-{
-    ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = shape;
-}
-
 /* --- lists --- */
 
 static struct memory_page_in page_of(const struct reading *r, struct pools pools)
@@ -159,7 +154,7 @@ static enum status list_by_ids(struct reading *r, size_t offset, size_t limit)
         return OK;
     TRY(engine_page(r->ctx, r->app->engine, &ask, &page));
     for (size_t i = 0; i < page.n; i++)
-        add_found(r, mem0_shape(r->ctx, who, &page.v[i]));
+        ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = mem0_shape(r->ctx, who, &page.v[i]);
     r->total = page.total;
     return OK;
 }
@@ -177,7 +172,7 @@ static enum status scan_page(struct reading *r, struct ctx *round, const struct 
         if (at < offset || at - offset >= limit)
             continue;
         struct memory kept = memory_copy(&r->ctx->arena, m);
-        add_found(r, mem0_shape(r->ctx, who, &kept));
+        ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = mem0_shape(r->ctx, who, &kept);
     }
     *more = page.has_more;
     if (!page.n)
@@ -238,7 +233,7 @@ static enum status search_pool(struct reading *r, const struct mem0_who *who, st
             continue;
         struct mem0_memory shape = mem0_shape(r->ctx, who, &v[i].memory);
         shape.score = round(v[i].similarity * 1e6) / 1e6;
-        add_found(r, shape);
+        ARENA_ADD(&r->ctx->arena, r->v, r->n, r->cap) = shape;
     }
     return OK;
 }

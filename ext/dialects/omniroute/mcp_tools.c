@@ -40,7 +40,7 @@ static enum status tool_search(struct tool_call *c)
     const struct settings *now = engine_runtime(c->app->engine);
     int64_t setting = now->memory ? omniroute_budget(now) : 0;
     struct recall_out found;
-    TRY(tool_key(c, in->api_key));
+    TRY(auth_key_pool(c->ctx, c->app, c->who, in->api_key, &c->pool));
     const struct recall_in ask = {.pool = c->pool,
                                   .question = in->query,
                                   .limit = (size_t)in->limit,
@@ -52,7 +52,7 @@ static enum status tool_search(struct tool_call *c)
                            in->max_tokens ? in->max_tokens
                            : setting      ? setting
                                           : OMNIROUTE_BUDGET);
-    struct page_out *out = NEW(&c->ctx->arena, struct page_out);
+    struct page_out *out = c->out;
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)
         items[i] = found.v[i].memory;
@@ -60,7 +60,6 @@ static enum status tool_search(struct tool_call *c)
     out->data.count = (int64_t)found.n;
     out->data.total_tokens = found.tokens;
     TRY(json_list(c->ctx, memory_shown_fields, items, found.n, sizeof *items, &out->data.memories));
-    c->out = out;
     return OK;
 }
 
@@ -90,13 +89,12 @@ static enum status tool_add(struct tool_call *c)
     const struct add_in *in = c->in;
     struct memory m = in->memory;
     m.origin = ORIGIN_MCP;
-    TRY(tool_key(c, in->api_key));
+    TRY(auth_key_pool(c->ctx, c->app, c->who, in->api_key, &c->pool));
     TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
-    struct added_out *out = NEW(&c->ctx->arena, struct added_out);
+    struct added_out *out = c->out;
     out->success = true;
     out->data.memory = m;
     out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
-    c->out = out;
     return OK;
 }
 
@@ -114,8 +112,8 @@ GIVES(cleared);
 static enum status tool_clear(struct tool_call *c)
 {
     const struct clear_in *in = c->in;
-    struct cleared_out *out = NEW(&c->ctx->arena, struct cleared_out);
-    TRY(tool_key(c, in->api_key));
+    struct cleared_out *out = c->out;
+    TRY(auth_key_pool(c->ctx, c->app, c->who, in->api_key, &c->pool));
     struct forget what = {.pool = c->pool,
                           .memories = true,
                           .type = in->type,
@@ -124,7 +122,6 @@ static enum status tool_clear(struct tool_call *c)
     out->success = true;
     out->data.message =
         str_printf(&c->ctx->arena, "forgot %lld memories", (long long)out->data.count);
-    c->out = out;
     return OK;
 }
 
@@ -133,13 +130,12 @@ static enum status tool_clear(struct tool_call *c)
 const struct tool omniroute_tools[] = {
     {"omniroute_memory_search", "Search memories (OmniRoute)",
      "Memories of a key, best first, within a budget of tokens.", GROUP, tool_search,
-     TAKES(search_in), .gives = page_out_fields, .reads = true, .repeats = true},
+     TAKES(search_in), RESULT(page_out), .reads = true, .repeats = true},
     {"omniroute_memory_add", "Add a memory (OmniRoute)",
      "Remembers a content under a key; the same key is changed in place.", GROUP, tool_add,
-     TAKES(add_in), .gives = added_out_fields, .destroys = true, .repeats = true},
+     TAKES(add_in), RESULT(added_out), .destroys = true, .repeats = true},
     {"omniroute_memory_clear", "Clear memories (OmniRoute)",
      "Erases all memories of a key, or those of a type or made before a date. It cannot be undone.",
-     GROUP, tool_clear, TAKES(clear_in), .gives = cleared_out_fields, .destroys = true,
-     .repeats = true},
+     GROUP, tool_clear, TAKES(clear_in), RESULT(cleared_out), .destroys = true, .repeats = true},
     {0},
 };

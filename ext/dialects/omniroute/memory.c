@@ -19,11 +19,6 @@ enum { CONTENT_MAX = 65536, KEY_MAX = 512, NAME_MAX_BYTES = 256 };
 static const char key_help[] = "id of one of your keys, or the name of a space",
                   alias_help[] = "the same, as OmniRoute's command line calls it";
 
-static str first_of(str a, str b)
-{
-    return a.n ? a : b;
-}
-
 SHAPE(done_out, (BOOL, success));
 
 /* --- list --- */
@@ -121,7 +116,7 @@ static HANDLER(list_memories)
                               .with_expired = true,
                               .offset = (size_t)offset,
                               .limit = (size_t)l->limit};
-    TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
+    TRY(managed_pool(ctx, app, in, l->key.n ? l->key : l->alias, &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
         TRY(json_list(ctx, memory_shown_fields, NULL, 0, sizeof(struct memory), &shape.data));
         shape.stats.by_type = json_counts(ctx, type_names, (int64_t[TYPE_COUNT]){0}, false);
@@ -197,7 +192,7 @@ static HANDLER(create_memory)
     TRY(metadata_of(ctx, c->metadata, &m.metadata));
     TRY(expiry_of(ctx, c->expires, &m.expires));
     /* Without a key in the caller's own space, so that every memory has an owner. */
-    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->api_key, c->alias), &pool));
+    TRY(auth_key_pool(ctx, app, &in->who, c->api_key.n ? c->api_key : c->alias, &pool));
     m.space = pool.space;
     TRY(engine_replace(ctx, app->engine, pool, &m));
     return reply_fields(out, create_out_fields, &(struct create_out){true, m.id, m});
@@ -218,7 +213,7 @@ static HANDLER(clear_memories)
     const struct clear_in *c = in->in;
     struct clear_out shape = {.success = true};
     struct forget what = {.memories = true, .type = c->type, .before = c->older_than};
-    TRY(auth_key_pool(ctx, app, &in->who, first_of(c->key, c->alias), &what.pool));
+    TRY(auth_key_pool(ctx, app, &in->who, c->key.n ? c->key : c->alias, &what.pool));
     TRY(soft_or(ctx, engine_forget(ctx, app->engine, &what, &shape.count), NOT_FOUND));
     return reply_fields(out, clear_out_fields, &shape);
 }
@@ -227,16 +222,10 @@ static HANDLER(clear_memories)
 
 SHAPE(get_out, (OBJECT, memory, struct memory, .inside = memory_shown_fields));
 
-/* In OmniRoute's words, and the same for what is out of reach. */
-static enum status not_there(struct ctx *ctx, enum status s)
-{
-    return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
-}
-
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    return not_there(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out));
+    return found_as(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out), "memory");
 }
 
 /* Closed memories are found as well: an id that a client kept must lead somewhere. */
@@ -272,17 +261,16 @@ static HANDLER(change_memory)
     TRY(expiry_of(ctx, c->expires, &change.to.expires));
     TRY(find_memory(ctx, app, in, &m));
     change.pool = (struct pool_ref){in->who.pool.user, m.space};
-    TRY(not_there(ctx, engine_change(ctx, app->engine, &change, &m)));
+    TRY(found_as(ctx, engine_change(ctx, app->engine, &change, &m), "memory"));
     return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 
 static HANDLER(erase_memory)
 {
     struct memory m;
-    int64_t erased;
     TRY(find_memory(ctx, app, in, &m));
     struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
-    TRY(not_there(ctx, engine_forget(ctx, app->engine, &what, &erased)));
+    TRY(found_as(ctx, engine_forget(ctx, app->engine, &what, NULL), "memory"));
     return reply_fields(out, done_out_fields, &(struct done_out){true});
 }
 

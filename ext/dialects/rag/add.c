@@ -149,7 +149,6 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
                               struct memory *m)
 {
     struct memory first;
-    int64_t erased;
     enum status s = find_text(ctx, app, rag_pool(in), m->content, &first);
     if (s == NOT_FOUND || (s == OK && first.doc >= m->doc))
         return NOT_FOUND;
@@ -158,7 +157,7 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
     struct forget mine = {.pool = rag_pool(in), .id = m->id, .keeps_statements = true};
     TRY(merge_memory(ctx, app, in, &first));
     *m = first;
-    return soft_or(ctx, engine_forget(ctx, app->engine, &mine, &erased), NOT_FOUND);
+    return soft_or(ctx, engine_forget(ctx, app->engine, &mine, NULL), NOT_FOUND);
 }
 
 /* find, add, and look again: two requests with one text at the same moment both find nothing, so

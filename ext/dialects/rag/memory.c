@@ -81,12 +81,6 @@ static void word_rag_error(struct ctx *ctx, enum status s, const struct request 
     error_body_write(out, error_fields, &body);
 }
 
-/* The same answer for a missing memory and for another user's, so that ids cannot be probed. */
-static enum status not_there(struct ctx *ctx, enum status s)
-{
-    return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
-}
-
 /* --- a memory --- */
 
 FIELDS(rag_shown, (AS_STR, of.id, "id", .help = "UUID"),
@@ -119,10 +113,8 @@ static struct strs names_of(struct ctx *ctx, const struct json *array)
 
 const struct json *rag_object(struct ctx *ctx, str text)
 {
-    struct json *v;
-    if (text.n && soft(ctx, json_parse(ctx, text, &v)) && v->type == JSON_OBJECT)
-        return v;
-    return json_of(ctx, S("{}"));
+    const struct json *v = json_in(ctx, text);
+    return v && v->type == JSON_OBJECT ? v : json_of(ctx, S("{}"));
 }
 
 /* decay_score is computed at read; the stored memory does not change. */
@@ -152,18 +144,13 @@ static enum status find_any(struct ctx *ctx, struct app *app, const struct reque
     return auth_find_memory(ctx, app, &who, in->params[0], out);
 }
 
-static struct pool_ref pool_of(const struct request *in, const struct memory *m)
-{
-    return (struct pool_ref){in->who.pool.user, m->space};
-}
-
 /* Closed and expired memories are not listed or searched, so they are not found here. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
     enum status s = find_any(ctx, app, in, out);
     bool is_gone = s == OK && (out->valid_to || (out->expires && out->expires <= clock_ms()));
-    return not_there(ctx, is_gone ? NOT_FOUND : s);
+    return found_as(ctx, is_gone ? NOT_FOUND : s, "memory");
 }
 
 /* --- list --- */
@@ -287,7 +274,7 @@ static HANDLER(get_memory)
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
-    engine_accessed(ctx, app->engine, pool_of(in, &m), &m.doc, 1);
+    engine_accessed(ctx, app->engine, (struct pool_ref){in->who.pool.user, m.space}, &m.doc, 1);
     m.uses++;
     m.last_used = clock_ms();
     struct rag_shown shape = rag_show(ctx, &m, m.last_used);
@@ -303,7 +290,7 @@ static HANDLER(change_memory)
     struct memory m;
     struct change to = {.id = in->params[0], .to = {.content = c->content}};
     TRY(find_memory(ctx, app, in, &m));
-    to.pool = pool_of(in, &m);
+    to.pool = (struct pool_ref){in->who.pool.user, m.space};
     if (c->content.n)
         to.what |= CHANGE_CONTENT;
     if (c->priority != PRIORITY_COUNT) {
@@ -312,7 +299,7 @@ static HANDLER(change_memory)
     }
     if (!to.what)
         return fail_field(ctx, "content", "content, priority or both are required");
-    TRY(not_there(ctx, engine_change(ctx, app->engine, &to, &m)));
+    TRY(found_as(ctx, engine_change(ctx, app->engine, &to, &m), "memory"));
     struct rag_shown shape = rag_show(ctx, &m, clock_ms());
     return reply_fields(out, rag_shown_fields, &shape);
 }
@@ -323,10 +310,9 @@ SHAPE(gone_out, (BOOL, deleted), (STR, memory_id));
 static HANDLER(erase_memory)
 {
     struct memory m;
-    int64_t erased;
-    TRY(not_there(ctx, find_any(ctx, app, in, &m)));
-    const struct forget what = {.pool = pool_of(in, &m), .id = m.id};
-    TRY(not_there(ctx, engine_forget(ctx, app->engine, &what, &erased)));
+    TRY(found_as(ctx, find_any(ctx, app, in, &m), "memory"));
+    const struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
+    TRY(found_as(ctx, engine_forget(ctx, app->engine, &what, NULL), "memory"));
     return reply_fields(out, gone_out_fields, &(struct gone_out){true, m.id});
 }
 

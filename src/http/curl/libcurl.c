@@ -52,6 +52,20 @@ bool libcurl_is_open(void)
     return atomic_load(&is_open);
 }
 
+struct curl_slist *libcurl_no_header(struct arena *a, struct curl_slist *rest, const char *line)
+{
+    struct curl_slist *node = NEW(a, struct curl_slist);
+    *node = (struct curl_slist){(char *)line, rest};
+    return node;
+}
+
+/* To curl an empty value is "name;". */
+struct curl_slist *libcurl_header(struct arena *a, struct curl_slist *rest, str name, str value)
+{
+    str line = str_printf(a, S_FMT "%s" S_FMT, S_ARG(name), value.n ? ": " : ";", S_ARG(value));
+    return libcurl_no_header(a, rest, line.p);
+}
+
 /* curl looks for a proxy in the environment at each call; an empty setting spares that. A proxy
  * must not get the calls to servers on this machine, such as a local model. */
 void libcurl_set_route(CURL *easy)

@@ -28,8 +28,6 @@
     F(multi_remove_handle)                                                                         \
     F(multi_setopt)                                                                                \
     F(multi_socket_action)                                                                         \
-    F(slist_append)                                                                                \
-    F(slist_free_all)                                                                              \
     F(version)
 
 struct libcurl {
@@ -46,6 +44,10 @@ extern struct libcurl libcurl;
 MUST_USE enum status libcurl_open(struct ctx *ctx);
 /* Cheap: whether libcurl may be used. */
 bool libcurl_is_open(void);
+/* Another header in front of a list, and one of which curl is to send none. The list lives in the
+ * arena, as curl only reads it. */
+struct curl_slist *libcurl_header(struct arena *a, struct curl_slist *rest, str name, str value);
+struct curl_slist *libcurl_no_header(struct arena *a, struct curl_slist *rest, const char *line);
 /* How this handle finds its way: through the environment's proxy, but not to this machine. */
 void libcurl_set_route(CURL *easy);
 

@@ -171,23 +171,21 @@ void server_close(struct server *s)
 {
     if (!s)
         return;
-    if (!s->loops) { /* it has not started */
+    if (s->loops) {
+        server_stop(s, 0);
+        pool_free(s->workers);
+        enter_phase(s, ENDING, 0);
+        for (size_t i = 0; i < s->n_loops; i++)
+            loop_close(&s->loops[i]);
+        router_free(&s->router);
+        meters_free(s->meters);
+        attempts_free(s->attempts);
+        pthread_mutex_destroy(&s->lock);
+        pthread_cond_destroy(&s->changed);
+        free(s->loops);
+    } else { /* it has not started */
         listener_close(&s->listener);
-        ctx_free(&s->ctx);
-        free(s);
-        return;
     }
-    server_stop(s, 0);
-    pool_free(s->workers);
-    enter_phase(s, ENDING, 0);
-    for (size_t i = 0; i < s->n_loops; i++)
-        loop_close(&s->loops[i]);
-    router_free(&s->router);
-    meters_free(s->meters);
-    attempts_free(s->attempts);
-    pthread_mutex_destroy(&s->lock);
-    pthread_cond_destroy(&s->changed);
-    free(s->loops);
     ctx_free(&s->ctx);
     free(s);
 }

@@ -236,29 +236,11 @@ void relay_resume(struct exchange *x)
 
 static void end_transfer(struct transfer *t, CURLcode code);
 
-/* The list is made in the arena, not by curl_slist_append: curl only reads it, and it is freed with
- * the exchange. */
-static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, const char *line)
-{
-    struct curl_slist *node = NEW(&ctx->arena, struct curl_slist);
-    *node = (struct curl_slist){(char *)line, list};
-    return node;
-}
-
-/* "name: value"; to curl an empty value is "name;". */
-static const char *line_of(struct arena *a, const struct header *h)
-{
-    struct buf b = buf_make(a, h->name.n + h->value.n + 2);
-    buf_add(&b, h->name);
-    buf_add(&b, h->value.n ? S(": ") : S(";"));
-    buf_add(&b, h->value);
-    return b.p;
-}
-
 /* A header without a value after its colon tells curl to leave its own out: Accept and Content-Type
  * are the client's or absent, and Expect is never sent, since it would cost a round trip. */
 static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
 {
+    struct arena *a = &ctx->arena;
     struct curl_slist *list = NULL;
     bool has_accept = false, has_type = false;
     for (const struct header *h = r->headers; h < r->headers + r->n_headers; h++) {
@@ -267,13 +249,13 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
             continue;
         has_accept |= str_eq_nocase(h->name, S("Accept"));
         has_type |= str_eq_nocase(h->name, S("Content-Type"));
-        list = add_line(ctx, list, line_of(&ctx->arena, h));
+        list = libcurl_header(a, list, h->name, h->value);
     }
     if (!has_accept)
-        list = add_line(ctx, list, "Accept:");
+        list = libcurl_no_header(a, list, "Accept:");
     if (!has_type)
-        list = add_line(ctx, list, "Content-Type:");
-    return add_line(ctx, list, "Expect:");
+        list = libcurl_no_header(a, list, "Content-Type:");
+    return libcurl_no_header(a, list, "Expect:");
 }
 
 /* CUSTOMREQUEST alone would change the word only: curl must also know whether a body goes out

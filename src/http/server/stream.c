@@ -54,11 +54,6 @@ static void send_head(struct exchange *x)
     reply_end_head(b, &x->out);
 }
 
-static void finish_answer(struct exchange *x)
-{
-    exchange_end_answer(x, !x->raw.is_old && !x->is_head);
-}
-
 /* On the loop: a piece is there. Flushing may close the connection and end the exchange, or find
  * everything taken and call stream_resume. */
 static void send_made(struct exchange *x)
@@ -67,7 +62,7 @@ static void send_made(struct exchange *x)
     x->sent += x->piece.n;
     buf_free(&x->piece);
     if (x->is_last)
-        finish_answer(x);
+        exchange_end_answer(x, !x->raw.is_old && !x->is_head);
     else
         conn_flush(x->conn);
 }
@@ -109,7 +104,7 @@ void stream_sweep(struct exchange *x)
     if (x->stream->ops->is_due && atomic_load(&x->loop->server->phase) != SERVING) {
         x->keep_alive = false;
         x->conn->close_after = true;
-        finish_answer(x);
+        exchange_end_answer(x, !x->raw.is_old && !x->is_head);
         return;
     }
     stream_resume(x);

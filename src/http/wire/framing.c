@@ -129,11 +129,6 @@ size_t framing_scan(struct framing *f, str bytes, const char **why)
     return i;
 }
 
-void framing_begin_body(struct framing *f, bool is_chunked)
-{
-    f->at = is_chunked ? FRAMING_SIZE : FRAMING_PLAIN;
-}
-
 /* --- headers --- */
 
 /* Of two with one name, a proxy could believe another one than we do. Host has its own check. */

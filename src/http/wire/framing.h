@@ -30,8 +30,6 @@ struct framing {
 /* How many of the bytes belong to this part of the request: to the end of its head, or to its end.
  * *why is set to what is wrong with one of them. */
 size_t framing_scan(struct framing *f, str bytes, const char **why);
-/* Between head and body. */
-void framing_begin_body(struct framing *f, bool is_chunked);
 
 /* Headers that say where the body ends, or who asks: BAD_INPUT when a proxy in front could read
  * them in another way. */

@@ -37,9 +37,3 @@ str mask_pass(struct arena *a, struct mask *m, str bytes, bool is_last)
     buf_add(&m->held, str_sub(text, text.n - waits, text.n));
     return str_sub(text, 0, text.n - waits);
 }
-
-str mask_text(struct arena *a, str secret, str text)
-{
-    struct mask m = {.secret = secret};
-    return mask_pass(a, &m, text, true);
-}

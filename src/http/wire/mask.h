@@ -15,5 +15,3 @@ struct mask {
 /* The piece that may go on; what may be the beginning of the secret waits for the next one. It
  * lives until the next call. is_last: nothing waits. */
 str mask_pass(struct arena *a, struct mask *m, str bytes, bool is_last);
-/* A whole text, copied into the arena. */
-str mask_text(struct arena *a, str secret, str text);

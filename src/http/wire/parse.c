@@ -129,7 +129,7 @@ static int on_headers(llhttp_t *http)
         in->body.cap = in->length < BODY_FIRST ? in->length + 1 : BODY_FIRST;
         in->body.p = heap_grow(NULL, in->body.cap);
     }
-    framing_begin_body(&p->framing, http->flags & F_CHUNKED);
+    p->framing.at = http->flags & F_CHUNKED ? FRAMING_SIZE : FRAMING_PLAIN;
     bool has_body = in->length || http->flags & F_CHUNKED;
     return has_body ? stop_with(p, p->events->body_due(p)) : 0;
 }

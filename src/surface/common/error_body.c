@@ -47,6 +47,14 @@ void error_body_write(struct reply *out, const struct field *shape, const void *
     fields_write(&w, shape, body);
 }
 
+/* The first letter becomes a capital by arithmetic; callers pass lower-case words of ASCII. */
+enum status found_as(struct ctx *ctx, enum status s, const char *what)
+{
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
+    return fail_note(ctx, NOT_FOUND, 0, what, "%c%s not found", what[0] - 32, what + 1);
+}
+
 /* --- OpenAI's --- */
 
 static const char invalid[] = "invalid_request_error", server[] = "server_error";

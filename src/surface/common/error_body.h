@@ -32,6 +32,9 @@ struct error_body error_body_of(struct ctx *ctx, enum status s, const struct req
                                 struct reply *out);
 /* A struct of that shape: an error_body, or a dialect's own. */
 void error_body_write(struct reply *out, const struct field *shape, const void *body);
+/* s; NOT_FOUND, of the field `what`, in the same words for a thing that does not exist and for one
+ * out of reach, so that ids cannot be probed. */
+MUST_USE enum status found_as(struct ctx *ctx, enum status s, const char *what);
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

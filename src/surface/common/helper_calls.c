@@ -177,8 +177,7 @@ static bool offers_tool(const struct json *root, const char *name)
 {
     const struct json *tools = json_get(root, "tools");
     for (const struct json *t = tools && tools->n ? tools->first : NULL; t; t = t->next)
-        if (str_is(json_string(json_get(t, "name")), name) ||
-            str_is(json_string(json_at(t, "function.name")), name))
+        if (json_says(t, "name", name) || json_says(t, "function.name", name))
             return true;
     return false;
 }
@@ -218,8 +217,8 @@ static bool call_fits(const struct helper_call *call, const struct helper_facts 
     case OFFERS_TOOL:
         return offers_tool(f->root, call->text) && offers_tool(f->root, call->also);
     case FORCES_TOOL:
-        return str_is(json_string(json_at(f->root, "tool_choice.name")), call->text) ||
-               str_is(json_string(json_at(f->root, "tool_choice.function.name")), call->text);
+        return json_says(f->root, "tool_choice.name", call->text) ||
+               json_says(f->root, "tool_choice.function.name", call->text);
     case ONE_TOKEN:
         return wants_one_token(f->root);
     case WANTS_FORM:

@@ -148,13 +148,12 @@ static void write_answer(struct api *api, const struct surface *s, const struct 
 /* What the surface answers when a handler of the route fails so. */
 static int failure_code(const struct surface *s, const struct route *r, enum status how)
 {
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     const struct request in = {.method = str_of(r->method),
                                .path = str_of(r->path),
                                .who.pool = {S(LOCAL_USER), S(DEFAULT_SPACE)}};
     struct reply out = {.code = http_code(how), .body = buf_make(&ctx.arena, 1 << 16)};
     s->word_error(&ctx, how, &in, &out);
-    ctx_free(&ctx);
     return out.code;
 }
 
@@ -348,7 +347,7 @@ static void write_info(struct api *api)
 
 void surface_openapi(const struct surface *const *list, struct buf *b)
 {
-    struct ctx ctx = {0};
+    CLEANUP(ctx_free) struct ctx ctx = {0};
     struct api api = {.w = json_to(b), .arena = &ctx.arena, .list = list};
     api.names = api_names_of(&ctx.arena, list);
     json_open(&api.w, '{');
@@ -361,5 +360,4 @@ void surface_openapi(const struct surface *const *list, struct buf *b)
     json_close(&api.w, '}');
     write_components(&api);
     json_close(&api.w, '}');
-    ctx_free(&ctx);
 }

@@ -102,11 +102,6 @@ static str free_name(const struct api_names *names, enum schema_use use, str nam
     return wish;
 }
 
-static void add_schema(struct api_names *names, struct api_schema schema)
-{
-    ARENA_ADD(names->arena, names->v, names->n, names->cap) = schema;
-}
-
 /* search_in of memory_search -> MemorySearchRequest; search_out -> MemorySearchReply; others keep
  * their names. */
 static str schema_name(struct arena *a, str product, const char *function, str table)
@@ -142,7 +137,7 @@ static void name_route_tables(struct api_names *names, const struct surface *s,
         assert(schema->name.n);
         str name = schema_name(names->arena, product, w->name, schema->name);
         schema->name = free_name(names, schema->use, name, word);
-        add_schema(names, *schema);
+        ARENA_ADD(names->arena, names->v, names->n, names->cap) = *schema;
     }
 }
 
@@ -157,7 +152,8 @@ static void name_inner_tables(struct api_names *names, size_t at)
         str member = camel_case(names->arena, str_of(f.name), false);
         str name = str_printf(names->arena, S_FMT S_FMT, S_ARG(parent.name), S_ARG(member));
         name = free_name(names, parent.use, name, S("Inner"));
-        add_schema(names, (struct api_schema){f.inside, parent.use, false, name});
+        ARENA_ADD(names->arena, names->v, names->n, names->cap) =
+            (struct api_schema){f.inside, parent.use, false, name};
     }
 }
 
@@ -168,8 +164,8 @@ struct api_names api_names_of(struct arena *a, const struct surface *const *list
         const struct error_shape *e = (*s)->errors;
         assert(e);
         if (!find_schema(&names, e->table, SCHEMA_OUTPUT))
-            add_schema(&names,
-                       (struct api_schema){e->table, SCHEMA_OUTPUT, false, str_of(e->name)});
+            ARENA_ADD(a, names.v, names.n, names.cap) =
+                (struct api_schema){e->table, SCHEMA_OUTPUT, false, str_of(e->name)};
     }
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *r = (*s)->routes; r->method; r++)

@@ -21,11 +21,6 @@
  * one. */
 #define UNREADABLE "\xEF\xBF\xBD"
 
-static enum status refuse_name(struct ctx *ctx, str source, const char *rule)
-{
-    return fail_field(ctx, str_c(&ctx->arena, source), "%s", rule);
-}
-
 /* --- names in headers --- */
 
 /* Two headers of one name: a proxy in front may have added one and kept the client's own. */
@@ -37,7 +32,7 @@ static enum status one_header(struct ctx *ctx, const struct request *in, str nam
         if (!str_eq_nocase(h->name, name))
             continue;
         if (out->n && !str_eq(*out, h->value))
-            return refuse_name(ctx, name, "comes twice with different values");
+            return fail_field(ctx, str_c(&ctx->arena, name), "comes twice with different values");
         *out = h->value;
     }
     return OK;
@@ -52,7 +47,9 @@ static enum status name_in_jwt(struct ctx *ctx, str source, str *name)
     if (base64url_read(&ctx->arena, str_cut(&rest, '.'), &claims))
         soft(ctx, json_parse(ctx, claims, &root));
     *name = json_string(json_get(root, "sub"));
-    return name->n ? OK : refuse_name(ctx, source, "must be a JWT with the claim sub");
+    return name->n
+               ? OK
+               : fail_field(ctx, str_c(&ctx->arena, source), "must be a JWT with the claim sub");
 }
 
 /* Open WebUI can send the person as a signed token; a header whose name ends in -Jwt is read as
@@ -115,7 +112,7 @@ static enum status name_in_body(struct ctx *ctx, const struct json *body, str so
     if (!v || v->type == JSON_NULL)
         return OK;
     if (v->type != JSON_STRING && v->type != JSON_NUMBER)
-        return refuse_name(ctx, source, "must be a string");
+        return fail_field(ctx, str_c(&ctx->arena, source), "must be a string");
     *out = v->type == JSON_STRING ? json_string(v) : v->source;
     if (str_is(source, "metadata.user_id") && read_installation(ctx, *out, &it))
         *out = it.account.n ? it.account : it.device;
@@ -150,7 +147,7 @@ static enum status check_name(struct ctx *ctx, const struct person *p)
         return fail_field(ctx, str_c(&ctx->arena, p->source), "must have at most %d bytes",
                           PERSON_MAX);
     if (!utf8_is_valid(p->name) || str_find(p->name, S(UNREADABLE)) < p->name.n)
-        return refuse_name(ctx, p->source, "must be valid UTF-8 without U+FFFD");
+        return fail_field(ctx, str_c(&ctx->arena, p->source), "must be valid UTF-8 without U+FFFD");
     return name_check(ctx, str_c(&ctx->arena, p->source), p->name);
 }
 

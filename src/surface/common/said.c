@@ -3,6 +3,11 @@
 
 #include "core/tokens.h"
 
+bool json_says(const struct json *v, const char *path, const char *text)
+{
+    return str_is(json_string(json_at(v, path)), text);
+}
+
 bool role_is_system(str role)
 {
     return str_is(role, "system") || str_is(role, "developer");

@@ -3,6 +3,8 @@
 
 #include "surface/surface.h"
 
+/* Whether what is there (json_at) is that text. */
+bool json_says(const struct json *v, const char *path, const char *text);
 /* The text of a message's content: a string, or its text parts joined by newlines. */
 str text_of_content(struct arena *a, const struct json *content);
 bool role_is_system(str role);

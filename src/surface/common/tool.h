@@ -10,9 +10,9 @@ struct tool_call {
     const struct identity *who;
     const struct json *arguments; /* an object */
     const void *in;               /* the struct of tool.takes, read and checked */
-    struct pool_ref pool;         /* the caller's own; tool_space and tool_key pick another */
+    struct pool_ref pool;         /* the caller's own; auth_pool and auth_key_pool pick another */
     /* out */
-    const void *out; /* a struct of tool.gives */
+    void *out;       /* the struct of tool.gives, all zero at first */
     str text;        /* what a model reads; "" for out as JSON */
     bool is_refused; /* the text says why nothing was done */
 };
@@ -25,29 +25,11 @@ struct tool {
     const struct field *takes;
     size_t takes_size;
     const struct field *gives;
+    size_t gives_size;
     bool reads;    /* changes nothing */
     bool destroys; /* what it deletes cannot be restored */
     bool repeats;  /* idempotent */
 };
 
-/*
- * Three members by which a tool's caller may name a space, all by the rule of reach in auth.h: a
- * name, for which pool is then that space of the caller's user; a name or nothing, for what is
- * found by id; and the id of a key (auth_key_pool).
- */
-MUST_USE static inline enum status tool_space(struct tool_call *c, str space)
-{
-    assert(c->who && c->pool.user.n);
-    return auth_pool(c->ctx, c->app, c->who, space, "space", &c->pool);
-}
-
-MUST_USE static inline enum status tool_caller(struct tool_call *c, str space, struct identity *who)
-{
-    *who = *c->who;
-    return auth_name_space(c->ctx, c->app, who, space, "space");
-}
-
-MUST_USE static inline enum status tool_key(struct tool_call *c, str id)
-{
-    return auth_key_pool(c->ctx, c->app, c->who, id, &c->pool);
-}
+/* What a tool gives, by its table's name without _fields. */
+#define RESULT(T) .gives = T##_fields, .gives_size = sizeof(struct T)

@@ -372,12 +372,11 @@ static HANDLER(memory_tool)
 static enum status tool_files(struct tool_call *c)
 {
     const struct file_command_in *in = c->in;
-    struct file_command_out *out = NEW(&c->ctx->arena, struct file_command_out);
-    TRY(tool_space(c, in->space));
+    struct file_command_out *out = c->out;
+    TRY(auth_pool(c->ctx, c->app, c->who, in->space, "space", &c->pool));
     TRY(run_command(c->ctx, c->app, c->pool, c->arguments, in, out));
     c->text = out->content;
     c->is_refused = out->is_error;
-    c->out = out;
     return OK;
 }
 
@@ -385,8 +384,7 @@ const struct tool file_tools[] = {
     {"memory", "Claude's memory tool",
      "Files of your own under /memories, which stay from one conversation to the next. Commands: "
      "view, create, str_replace, insert, delete, rename. View /memories before you begin.",
-     "claude", tool_files, TAKES(file_command_in), .gives = file_command_out_fields,
-     .destroys = true},
+     "claude", tool_files, TAKES(file_command_in), RESULT(file_command_out), .destroys = true},
     {0},
 };
 

@@ -148,12 +148,9 @@ struct hook_event {
 /* 0: never. */
 static int64_t compacted_at(struct ctx *ctx, const struct session *s)
 {
-    struct json *metadata = NULL;
-    int64_t at = 0;
-    if (!s->metadata.n || !soft(ctx, json_parse(ctx, s->metadata, &metadata)) ||
-        !time_read(json_string(json_get(metadata, "compacted_at")), &at))
-        return 0;
-    return at;
+    str text = json_string(json_get(json_in(ctx, s->metadata), "compacted_at"));
+    int64_t at;
+    return time_read(text, &at) ? at : 0;
 }
 
 static enum status read_conversation(struct ctx *ctx, struct app *app, struct hook *h)

@@ -247,9 +247,10 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
     void *in = arena_alloc(&c->ctx->arena, t->takes_size);
     TRY(fields_read(c->ctx, t->takes, c->arguments, true, in));
     c->in = in;
+    c->out = arena_alloc(&c->ctx->arena, t->gives_size);
+    assert(c->who && c->pool.user.n && t->gives);
     TRY(identity_may(c->ctx, c->who, t->reads ? MAY_READ : MAY_WRITE));
     TRY(t->run(c));
-    assert(c->out && t->gives);
     struct json_out w = json_to(json);
     fields_write(&w, t->gives, c->out);
     return json->full ? fail(c->ctx, TOO_LARGE, "the result is too large; ask for less") : OK;

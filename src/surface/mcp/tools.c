@@ -39,7 +39,7 @@ SHAPE(search_out,
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
-    TRY(tool_space(c, in->space));
+    TRY(auth_pool(c->ctx, c->app, c->who, in->space, "space", &c->pool));
     if (in->scope == SCOPE_USER && !c->who->is_admin)
         return fail_field(c->ctx, "scope", "user: needs an admin token");
     struct recall_in ask = {.pool = c->pool,
@@ -53,10 +53,9 @@ static enum status tool_search(struct tool_call *c)
                             .only.type = in->type};
     struct recall_out found;
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
-    struct search_out *out = NEW(&c->ctx->arena, struct search_out);
+    struct search_out *out = c->out;
     TRY(found_list(c->ctx, found.v, found.n, in->explain, &out->results));
     out->took_us = found.took_us;
-    c->out = out;
     return OK;
 }
 
@@ -72,13 +71,12 @@ static enum status search_layer(struct tool_call *c)
 {
     const struct search_memory_in *in = c->in;
     struct searched found;
-    TRY(tool_space(c, in->agent_id));
+    TRY(auth_pool(c->ctx, c->app, c->who, in->agent_id, "space", &c->pool));
     TRY(search_memory(c->ctx, c->app, c->pool, in, &found));
-    struct layer_out *out = NEW(&c->ctx->arena, struct layer_out);
+    struct layer_out *out = c->out;
     *out = (struct layer_out){.scope = str_of(plan_scope_names[found.scope]),
                               .count = (int64_t)found.n};
     TRY(found_list(c->ctx, found.v, found.n, false, &out->results));
-    c->out = out;
     c->text = found.text;
     return OK;
 }
@@ -105,26 +103,19 @@ SHAPE(context_out,
 static enum status tool_context(struct tool_call *c)
 {
     const struct context_in *in = c->in;
-    TRY(tool_space(c, in->space));
+    TRY(auth_pool(c->ctx, c->app, c->who, in->space, "space", &c->pool));
     struct recall_in ask = {.pool = c->pool,
                             .question = engine_question_in(c->ctx, c->app->engine, c->pool,
                                                            in->session, in->question),
                             .budget_tokens = in->budget_tokens};
     struct recall_out found;
-    struct context_out *out = NEW(&c->ctx->arena, struct context_out);
+    struct context_out *out = c->out;
     TRY(engine_context(c->ctx, c->app->engine, &ask, &found, &out->block));
     out->decision = found.decision;
     out->reason = found.reason;
     out->tokens = tokens_of(out->block);
     out->took_us = found.took_us;
-    c->out = out;
     c->text = out->block.n ? out->block : S("Nothing that is remembered matters here.");
-    return OK;
-}
-
-static enum status give_memory(struct tool_call *c, const struct memory *m)
-{
-    c->out = DUP_N(&c->ctx->arena, m, 1, 1);
     return OK;
 }
 
@@ -132,11 +123,11 @@ static enum status give_memory(struct tool_call *c, const struct memory *m)
  * OmniRoute's tool changes it in place. */
 static enum status tool_add(struct tool_call *c)
 {
-    struct memory m = *(const struct memory *)c->in;
-    m.origin = ORIGIN_MCP;
-    TRY(tool_space(c, m.space));
-    TRY(engine_add(c->ctx, c->app->engine, c->pool, &m));
-    return give_memory(c, &m);
+    struct memory *m = c->out;
+    *m = *(const struct memory *)c->in;
+    m->origin = ORIGIN_MCP;
+    TRY(auth_pool(c->ctx, c->app, c->who, m->space, "space", &c->pool));
+    return engine_add(c->ctx, c->app->engine, c->pool, m);
 }
 
 SHAPE(id_in, (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
@@ -146,13 +137,12 @@ SHAPE(id_in, (STR, id, .required = true, .min = 1, .max = 256, .help = "its id")
 static enum status tool_get(struct tool_call *c)
 {
     const struct id_in *in = c->in;
-    struct identity who;
-    struct memory m;
-    TRY(tool_caller(c, in->space, &who));
-    TRY(auth_find_memory(c->ctx, c->app, &who, in->id, &m));
-    if (!engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m))
+    struct identity who = *c->who;
+    TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
+    TRY(auth_find_memory(c->ctx, c->app, &who, in->id, c->out));
+    if (!engine_memory_for_model(c->ctx, c->app->engine, c->pool, c->out))
         return fail(c->ctx, FORBIDDEN, "it is quarantined until somebody reviews it");
-    return give_memory(c, &m);
+    return OK;
 }
 
 SHAPE(erased_out, (INT, erased, .required = true, .help = "number of erased memories and messages"),
@@ -166,12 +156,11 @@ SHAPE(erased_out, (INT, erased, .required = true, .help = "number of erased memo
 static enum status tool_forget(struct tool_call *c)
 {
     const struct id_in *in = c->in;
-    struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
-    struct identity who;
-    TRY(tool_caller(c, in->space, &who));
+    struct erased_out *out = c->out;
+    struct identity who = *c->who;
+    TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
     struct forget what = {.id = in->id, .barred = &out->barred, .erasure = &out->erasure};
     TRY(auth_forget(c->ctx, c->app, &who, &what, &out->erased));
-    c->out = out;
     return OK;
 }
 
@@ -191,14 +180,13 @@ static FIELDS_OF(memory, update_in,
 static enum status tool_update(struct tool_call *c)
 {
     const struct memory *in = c->in;
-    struct memory m;
-    struct identity who;
+    struct identity who = *c->who;
     struct change change = {.id = in->id, .what = change_members(c->arguments, false), .to = *in};
-    TRY(tool_caller(c, in->space, &who));
+    TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
     TRY(AUTH_FIND(c->ctx, c->app, &who, change.pool,
-                  engine_change(c->ctx, c->app->engine, &change, &m)));
-    (void)engine_memory_for_model(c->ctx, c->app->engine, change.pool, &m);
-    return give_memory(c, &m);
+                  engine_change(c->ctx, c->app->engine, &change, c->out)));
+    (void)engine_memory_for_model(c->ctx, c->app->engine, change.pool, c->out);
+    return OK;
 }
 
 /* The five of the group "default" come first. */
@@ -207,29 +195,29 @@ const struct tool memory_tools[] = {
      "Search what the user said in earlier conversations or asked to remember. Call it before you "
      "answer what may depend on the user's facts, preferences or plans. Gives memories and "
      "messages with their ids, best first.",
-     USUAL_TOOLS, tool_search, TAKES(search_in), .gives = search_out_fields, .reads = true,
+     USUAL_TOOLS, tool_search, TAKES(search_in), RESULT(search_out), .reads = true,
      .repeats = true},
     {"memory_context", "Recall for a question",
      "Get a short text of what matters from earlier conversations for the user's message, ready to "
      "use, or nothing when nothing matters. Call it at the start of a conversation.",
-     USUAL_TOOLS, tool_context, TAKES(context_in), .gives = context_out_fields, .reads = true,
+     USUAL_TOOLS, tool_context, TAKES(context_in), RESULT(context_out), .reads = true,
      .repeats = true},
     {"memory_add", "Remember",
      "Remember one fact, preference, decision or event for later conversations. Adding the same "
      "again adds nothing. With a key, what was remembered under it before is replaced.",
-     USUAL_TOOLS, tool_add, TAKES_AS(memory_add, memory), .gives = memory_fields},
+     USUAL_TOOLS, tool_add, TAKES_AS(memory_add, memory), RESULT(memory)},
     {"memory_update", "Correct a memory",
      "Correct one memory by its id, in place. Only the members that you give change. Its old text "
      "is not recalled any more.",
-     USUAL_TOOLS, tool_update, TAKES_AS(update_in, memory), .gives = memory_fields,
-     .destroys = true, .repeats = true},
+     USUAL_TOOLS, tool_update, TAKES_AS(update_in, memory), RESULT(memory), .destroys = true,
+     .repeats = true},
     {"memory_forget", "Forget",
      "Erase a memory, a message or a whole conversation by its id, with everything that came from "
      "it. It cannot be undone.",
-     USUAL_TOOLS, tool_forget, TAKES(id_in), .gives = erased_out_fields, .destroys = true},
+     USUAL_TOOLS, tool_forget, TAKES(id_in), RESULT(erased_out), .destroys = true},
     {"memory_get", "Read a memory", "One memory by its id.", NULL, tool_get, TAKES(id_in),
-     .gives = memory_fields, .reads = true, .repeats = true},
+     RESULT(memory), .reads = true, .repeats = true},
     {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, "osaurus", search_layer,
-     TAKES(search_memory_in), .gives = layer_out_fields, .reads = true, .repeats = true},
+     TAKES(search_memory_in), RESULT(layer_out), .reads = true, .repeats = true},
     {0},
 };

@@ -23,11 +23,11 @@ static void add_piece(UNUSED struct arena *a, const struct json *event, struct b
     str type = json_string(json_get(event, "type"));
     const struct json *block = json_get(event, "content_block"), *delta = json_get(event, "delta");
     if (str_is(type, "content_block_start")) {
-        if (!str_is(json_string(json_get(block, "type")), "text"))
+        if (!json_says(block, "type", "text"))
             return;
         buf_add(text, text->n ? S("\n") : S(""));
         buf_add(text, json_string(json_get(block, "text")));
-    } else if (str_is(json_string(json_get(delta, "type")), "text_delta")) {
+    } else if (json_says(delta, "type", "text_delta")) {
         buf_add(text, json_string(json_get(delta, "text")));
     }
 }
@@ -159,7 +159,7 @@ static const struct json *last_content(const struct json *root, size_t *from_end
     *from_end = 0;
     for (const struct json *m = messages ? messages->first : NULL; m; m = m->next) {
         ++*from_end;
-        if (str_is(json_string(json_get(m, "role")), "user")) {
+        if (json_says(m, "role", "user")) {
             found = json_get(m, "content");
             *from_end = 1;
         }
@@ -213,29 +213,23 @@ static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const stru
 {
     TRY(controls_name_session(ctx, m->root, &m->in));
     m->in.replays = m->to.up;
-    m->in.brings_all = !str_is(json_string(json_at(m->root, "thread.type")), "continue");
+    m->in.brings_all = !json_says(m->root, "thread.type", "continue");
     if (!read_talk(ctx, in, m))
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
     return OK;
 }
 
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
-static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
+static void put_blocks(UNUSED struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     const struct turn_out *t = turn_out_of(m->turn);
-    struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
-    size_t n = 0;
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
         assert(!b->in_window && m->places[b->at]);
-        n += splice_part(&ctx->arena, m->places[b->at], b->block, &cuts[n]);
+        splice_part(&m->body, m->places[b->at], b->block);
     }
-    if (t->block.n && splice_part(&ctx->arena, m->places[t->block_at], t->block, &cuts[n]))
-        n++;
-    else if (t->block.n)
+    if (t->block.n && !splice_part(&m->body, m->places[t->block_at], t->block))
         turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));
-    m->body.more = cuts;
-    m->body.n_more = n;
 }
 
 static const struct model_dialect messages_dialect = {

@@ -1,6 +1,8 @@
 /* talk.c - a Messages body as a conversation: who said what, where a block of memory may stand. */
 #include "surface/messages/talk.h"
 
+#include "surface/common/said.h"
+
 /*
  * A message of the user may hold results of tools, words of the user and notes of the client's
  * program, as blocks one after another. So one message may become two said ones, or none. A string
@@ -37,11 +39,6 @@ bool talk_is_note(str text)
     return false;
 }
 
-static bool is_block(const struct json *block, const char *type)
-{
-    return str_is(json_string(json_get(block, "type")), type);
-}
-
 str talk_text(struct arena *a, const struct json *content, bool with_notes)
 {
     if (!content || content->type != JSON_ARRAY) {
@@ -51,7 +48,8 @@ str talk_text(struct arena *a, const struct json *content, bool with_notes)
     struct buf b = buf_make(a, content->source.n + 1);
     for (const struct json *block = content->first; block; block = block->next) {
         str text = json_string(json_get(block, "text"));
-        if (!is_block(block, "text") || !str_trim(text).n || (!with_notes && talk_is_note(text)))
+        if (!json_says(block, "type", "text") || !str_trim(text).n ||
+            (!with_notes && talk_is_note(text)))
             continue;
         buf_add(&b, b.n ? S("\n") : S(""));
         buf_add(&b, text);
@@ -74,7 +72,7 @@ static struct parts parts_of(struct arena *a, const struct json *content)
     for (const struct json *block = content->first; block; block = block->next) {
         bool is_result = str_ends(json_string(json_get(block, "type")), S("tool_result"));
         p.has_result |= is_result;
-        p.has_other |= !is_result && !is_block(block, "text");
+        p.has_other |= !is_result && !json_says(block, "type", "text");
     }
     return p;
 }
@@ -82,11 +80,6 @@ static struct parts parts_of(struct arena *a, const struct json *content)
 static bool is_said(const struct parts *p)
 {
     return str_trim(p->words).n || (p->has_other && !p->has_result);
-}
-
-static bool has_role(const struct json *message, const char *role)
-{
-    return str_is(json_string(json_get(message, "role")), role);
 }
 
 /* --- the program's own questions --- */
@@ -97,7 +90,7 @@ size_t talk_aside(struct arena *a, const struct json *root)
     bool has_note = false;
     size_t n = 0;
     for (const struct json *m = messages ? messages->first : NULL; m; m = m->next) {
-        bool is_user = has_role(m, "user"), is_of_chat = has_role(m, "assistant");
+        bool is_user = json_says(m, "role", "user"), is_of_chat = json_says(m, "role", "assistant");
         if (is_user) {
             struct parts p = parts_of(a, json_get(m, "content"));
             is_of_chat = is_said(&p) || p.has_result;
@@ -133,12 +126,12 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
         const struct json *content = json_get(m, "content");
         if (!json_string(json_get(m, "role")).n)
             return false;
-        if (has_role(m, "system")) {
+        if (json_says(m, "role", "system")) {
             move_place(out, last, m);
             continue;
         }
         last = most;
-        if (has_role(m, "assistant")) {
+        if (json_says(m, "role", "assistant")) {
             talk_add(out, S("assistant"), talk_text(a, content, true), NULL);
             continue;
         }

@@ -130,7 +130,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
 
 static void put_blocks(struct ctx *ctx, struct app *app, struct model_request *m)
 {
-    blocks_put_earlier(ctx, app, m);
+    blocks_put_earlier(app, m);
     blocks_put(ctx, app, m, true);
     blocks_put(ctx, app, m, false);
 }

@@ -140,8 +140,7 @@ const struct answer_reader completion_reader = {text_of_completion, add_delta, i
 static bool has_error(const struct json *piece)
 {
     const struct json *error = json_get(piece, "error");
-    return (error && error->type != JSON_NULL) ||
-           str_is(json_string(json_get(piece, "object")), "error");
+    return (error && error->type != JSON_NULL) || json_says(piece, "object", "error");
 }
 
 /* A stream's pieces are added up as they come; an event that is no JSON is left out and does not

@@ -106,10 +106,10 @@ static void splice_chat(struct ctx *ctx, struct app *app, struct model_request *
     const struct turn_out *turn = turn_out_of(m->turn);
     history_put_earlier(&ctx->arena, &c->window, turn,
                         blocks_placement(app, m) == PLACE_USER_PREFIX);
-    blocks_put_earlier(ctx, app, m);
+    blocks_put_earlier(app, m);
     blocks_put(ctx, app, m, true);
     if (c->window.n)
-        history_splice(&ctx->arena, &m->body, m->messages, &c->window);
+        history_splice(&m->body, m->messages, &c->window);
     blocks_put(ctx, app, m, false);
     c->has_tool = m->wants_tools && turn->mode != MODE_OFF && engine_remembers(app->engine) &&
                   tool_loop_offer(ctx, &m->body, m->root);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/time_text.h"
+#include "surface/common/memory_json.h"
 
 /*
  * search_memory is offered in two places: by MCP, where the caller names the space (agent_id), and
@@ -74,11 +75,9 @@ static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     const struct memory *m = &r->memory;
-    struct json *more = NULL;
+    const struct json *more = json_in(ctx, m->metadata);
     buf_add(b, time_write(&ctx->arena, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: "));
     add_flat(ctx, b, m->content, LINE_MAX);
-    if (!m->metadata.n || !soft(ctx, json_parse(ctx, m->metadata, &more)))
-        return;
     add_list(ctx, b, " | topics: ", json_get(more, "topics"));
     add_list(ctx, b, " | decisions: ", json_get(more, "decisions"));
 }

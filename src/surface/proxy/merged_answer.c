@@ -188,7 +188,7 @@ static void name_alike(struct merged_answer *v, struct splice *s, const struct j
 str merged_answer_chunk(struct merged_answer *v, struct arena *a, str text,
                         const struct json *chunk, const struct tool_calls *calls, bool is_hidden)
 {
-    struct splice s = {.body = text};
+    struct splice s = {.arena = a, .body = text};
     const struct json *choice = first_choice(chunk), *delta = json_get(choice, "delta");
     const struct json *finish = json_get(choice, "finish_reason");
     const struct json *list = json_get(delta, "tool_calls");
@@ -210,14 +210,14 @@ str merged_answer_chunk(struct merged_answer *v, struct arena *a, str text,
     part_text(v, &s, json_get(delta, "content"));
     name_alike(v, &s, chunk);
     sum_usage(v, a, &s, chunk);
-    return splice_done(a, &s);
+    return splice_done(&s);
 }
 
 /* id and created stay those of the last answer: a client of a whole answer has seen no other. */
 str merged_answer_whole(struct merged_answer *v, struct arena *a, str text,
                         const struct json *answer, const struct tool_calls *calls)
 {
-    struct splice s = {.body = text};
+    struct splice s = {.arena = a, .body = text};
     const struct json *choice = first_choice(answer);
     const struct json *list = json_at(choice, "message.tool_calls");
     str left = client_calls(a, list, calls);
@@ -225,5 +225,5 @@ str merged_answer_whole(struct merged_answer *v, struct arena *a, str text,
         replace_value(&s, list, left);
     mend_end(&s, json_get(choice, "finish_reason"), calls);
     sum_usage(v, a, &s, answer);
-    return splice_done(a, &s);
+    return splice_done(&s);
 }

@@ -157,23 +157,20 @@ bool blocks_are_replayed(const struct app *app, const struct model_request *m)
 }
 
 /* The model's server then sees the prompt that it has cached. */
-void blocks_put_earlier(struct ctx *ctx, const struct app *app, struct model_request *m)
+void blocks_put_earlier(const struct app *app, struct model_request *m)
 {
     const struct turn_out *t = turn_out_of(m->turn);
     bool is_front = blocks_placement(app, m) == PLACE_USER_PREFIX;
-    struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
     const struct json *message = m->messages ? m->messages->first : NULL;
-    size_t at = 0, n = 0;
+    size_t at = 0;
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
         if (b->in_window)
             continue;
         for (; at < b->at; at++)
             message = message->next;
-        n += splice_beside(&ctx->arena, message, is_front, b->block, &cuts[n]);
+        splice_beside(&m->body, message, is_front, b->block);
     }
-    m->body.more = cuts;
-    m->body.n_more = n;
 }
 
 void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m, bool is_front)
@@ -187,7 +184,7 @@ void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m,
     for (size_t i = 0; at && i < t->block_at; i++)
         at = at->next;
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
-        splice_block(&ctx->arena, &m->body, m->root, m->messages, at, &block);
+        splice_block(&m->body, m->root, m->messages, at, &block);
 }
 
 /* --- asking and answering --- */
@@ -197,11 +194,11 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
                                const struct model_dialect *api, struct model_request *m)
 {
     assert(m->turn && m->to.up);
-    m->body = (struct splice){.body = m->sent};
+    m->body = (struct splice){.arena = &ctx->arena, .body = m->sent};
     api->put(ctx, app, m);
     if (m->model && m->to.model.n < json_string(m->model).n)
-        splice_model(&ctx->arena, &m->body, m->model, m->to.model);
-    struct relay *r = relay_to(ctx, in, m->to.up, in->path, splice_done(&ctx->arena, &m->body));
+        splice_model(&m->body, m->model, m->to.model);
+    struct relay *r = relay_to(ctx, in, m->to.up, in->path, splice_done(&m->body));
     if (api->add_filters)
         api->add_filters(ctx, app, r, m);
     if (turn_out_of(m->turn)->mode != MODE_OFF || m->in.notes_owner)

@@ -64,7 +64,7 @@ enum placement blocks_placement(const struct app *app, const struct model_reques
 bool blocks_are_replayed(const struct app *app, const struct model_request *m);
 /* The blocks of earlier turns beside their messages, those of the turn's window left out. Once,
  * before the others. Without messages there are no blocks. */
-void blocks_put_earlier(struct ctx *ctx, const struct app *app, struct model_request *m);
+void blocks_put_earlier(const struct app *app, struct model_request *m);
 /* The block of this turn, if its place is the front of the conversation, or if it is not: a caller
  * that splices more may do so in between. */
 void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m, bool is_front);

@@ -34,7 +34,7 @@ enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in
 {
     struct json *root = NULL;
     struct target to = {0};
-    struct splice s = {.body = in->body};
+    struct splice s = {.arena = &ctx->arena, .body = in->body};
     bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
                    soft(ctx, json_parse(ctx, in->body, &root));
     const struct json *model = is_read ? json_get(root, "model") : NULL;
@@ -42,8 +42,8 @@ enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in
     if (!to.up)
         return target_missing(ctx, in);
     if (model && to.model.n < json_string(model).n)
-        splice_model(&ctx->arena, &s, model, to.model);
-    out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
+        splice_model(&s, model, to.model);
+    out->relay = relay_to(ctx, in, to.up, path, splice_done(&s));
     return OK;
 }
 

@@ -88,20 +88,17 @@ void history_put_earlier(struct arena *a, struct window *window, const struct tu
 
 /* Before the first message that is not a system message, or the last message when all are. The
  * client's own bytes are not touched but for the prefix of unanswered messages. */
-void history_splice(struct arena *a, struct splice *body, const struct json *messages,
-                    const struct window *window)
+void history_splice(struct splice *body, const struct json *messages, const struct window *window)
 {
+    struct arena *a = body->arena;
     struct buf b = buf_make(a, HISTORY_MAX);
     struct json_out w = json_to(&b);
-    struct cut cut;
     const struct json *at = messages->first;
     while (at->next && role_is_system(json_string(json_get(at, "role"))))
         at = at->next;
     str unanswered = history_unanswered(a, window);
-    bool is_joined = unanswered.n && str_is(json_string(json_get(at, "role")), "user") &&
-                     splice_beside(a, at, true, unanswered, &cut);
-    if (is_joined)
-        splice_at(body, cut.at, 0, cut.put);
+    bool is_joined =
+        unanswered.n && json_says(at, "role", "user") && splice_beside(body, at, true, unanswered);
     history_write(a, &w, window);
     if (unanswered.n && !is_joined)
         history_message(&w, S("user"), unanswered);

@@ -24,5 +24,4 @@ void history_write(struct arena *a, struct json_out *w, const struct window *win
 void history_put_earlier(struct arena *a, struct window *window, const struct turn_out *turn,
                          bool is_front);
 /* Puts all of them into a body, after the system messages at its front. */
-void history_splice(struct arena *a, struct splice *body, const struct json *messages,
-                    const struct window *window);
+void history_splice(struct splice *body, const struct json *messages, const struct window *window);

@@ -8,32 +8,29 @@
  * one changed byte near the front would make every later token be computed, and paid for, again.
  */
 
-/* Places are few and come nearly in order, so an insertion sort is enough. Of two splices at one
- * place the first stays first. */
+/* Places come nearly in order, so an insertion sort is enough. Of two splices at one place the
+ * first stays first. */
 void splice_at(struct splice *s, const char *at, size_t drop, str put)
 {
-    size_t i = s->n++;
-    assert(s->n <= CUTS_MAX);
+    const struct cut cut = {at, drop, put};
+    size_t i = s->n;
     assert(at >= s->body.p && (size_t)(at - s->body.p) + drop <= s->body.n);
+    ARENA_ADD(s->arena, s->cuts, s->n, s->cap) = cut;
     for (; i > 0 && s->cuts[i - 1].at > at; i--)
         s->cuts[i] = s->cuts[i - 1];
-    s->cuts[i] = (struct cut){at, drop, put};
+    s->cuts[i] = cut;
 }
 
-str splice_done(struct arena *a, struct splice *s)
+str splice_done(const struct splice *s)
 {
     size_t n = s->body.n;
     const char *from = s->body.p, *end = s->body.p + s->body.n;
-    if (!s->n && !s->n_more)
+    if (!s->n)
         return s->body;
     for (size_t i = 0; i < s->n; i++)
         n += s->cuts[i].put.n - s->cuts[i].drop;
-    for (size_t i = 0; i < s->n_more; i++)
-        n += s->more[i].put.n - s->more[i].drop;
-    char *p = arena_alloc(a, n + 1), *o = p;
-    for (size_t i = 0, j = 0; i < s->n || j < s->n_more;) {
-        bool is_more = i == s->n || (j < s->n_more && s->more[j].at <= s->cuts[i].at);
-        const struct cut *c = is_more ? &s->more[j++] : &s->cuts[i++];
+    char *p = arena_alloc(s->arena, n + 1), *o = p;
+    for (const struct cut *c = s->cuts; c < s->cuts + s->n; c++) {
         assert(c->at >= from); /* no splice begins inside the bytes that another one drops */
         o = mempcpy(o, from, (size_t)(c->at - from));
         o = mempcpy(o, c->put.p, c->put.n);
@@ -45,14 +42,14 @@ str splice_done(struct arena *a, struct splice *s)
 }
 
 /* A name without escapes loses only the bytes of its prefix. */
-void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter)
+void splice_model(struct splice *s, const struct json *model, str shorter)
 {
     str inside = str_sub(model->source, 1, model->source.n - 1);
     assert(model->type == JSON_STRING && str_ends(json_string(model), shorter));
     if (inside.n == json_string(model).n)
         splice_at(s, inside.p, inside.n - shorter.n, S(""));
     else
-        splice_at(s, model->source.p, model->source.n, quote_json(a, shorter));
+        splice_at(s, model->source.p, model->source.n, quote_json(s->arena, shorter));
 }
 
 /* --- placements --- */
@@ -76,14 +73,14 @@ static const struct json *last_of(const struct json *array)
 }
 
 /* After the last byte of the user's text, or in front of the first one. */
-static struct cut beside_text(struct arena *a, const struct json *content, bool is_front, str text)
+static void beside_text(struct splice *s, const struct json *content, bool is_front, str text)
 {
-    struct buf b = buf_make(a, text.n * 6 + 16);
+    struct buf b = buf_make(s->arena, text.n * 6 + 16);
     str gap = json_string(content).n ? S("\n\n") : S("");
     const char *at = content->source.p + (is_front ? 1 : content->source.n - 1);
     json_escape(&b, is_front ? text : gap);
     json_escape(&b, is_front ? gap : text);
-    return (struct cut){at, 0, buf_str(&b)};
+    splice_at(s, at, 0, buf_str(&b));
 }
 
 str text_part(struct arena *a, str quoted)
@@ -92,62 +89,60 @@ str text_part(struct arena *a, str quoted)
 }
 
 /* The same as a part of its own. */
-static struct cut beside_parts(struct arena *a, const struct json *content, bool is_front, str text)
+static void beside_parts(struct splice *s, const struct json *content, bool is_front, str text)
 {
     const struct json *last = last_of(content);
-    str part = text_part(a, quote_json(a, text));
+    str part = text_part(s->arena, quote_json(s->arena, text));
     if (is_front || !last)
-        return (struct cut){content->source.p + 1, 0,
-                            str_printf(a, S_FMT "%s", S_ARG(part), last ? "," : "")};
-    return (struct cut){last->source.p + last->source.n, 0, str_printf(a, "," S_FMT, S_ARG(part))};
+        splice_at(s, content->source.p + 1, 0,
+                  str_printf(s->arena, S_FMT "%s", S_ARG(part), last ? "," : ""));
+    else
+        splice_at(s, last->source.p + last->source.n, 0,
+                  str_printf(s->arena, "," S_FMT, S_ARG(part)));
 }
 
-bool splice_beside(struct arena *a, const struct json *message, bool is_front, str text,
-                   struct cut *out)
+bool splice_beside(struct splice *s, const struct json *message, bool is_front, str text)
 {
     const struct json *content = json_get(message, "content");
     if (content && content->type == JSON_STRING)
-        *out = beside_text(a, content, is_front, text);
+        beside_text(s, content, is_front, text);
     else if (content && content->type == JSON_ARRAY)
-        *out = beside_parts(a, content, is_front, text);
+        beside_parts(s, content, is_front, text);
     else
         return false;
     return true;
 }
 
 /* Empty text would be an empty part, which Anthropic's API refuses. */
-bool splice_part(struct arena *a, const struct json *message, str text, struct cut *out)
+bool splice_part(struct splice *s, const struct json *message, str text)
 {
     const struct json *content = json_get(message, "content");
+    struct arena *a = s->arena;
     if (!content || content->type != JSON_STRING)
-        return splice_beside(a, message, false, text, out);
+        return splice_beside(s, message, false, text);
     str part = text_part(a, quote_json(a, text));
     str own = json_string(content).n ? text_part(a, content->source) : S("");
-    *out = (struct cut){content->source.p, content->source.n,
-                        str_printf(a, "[" S_FMT "%s" S_FMT "]", S_ARG(own), own.n ? "," : "",
-                                   S_ARG(part))};
+    splice_at(s, content->source.p, content->source.n,
+              str_printf(a, "[" S_FMT "%s" S_FMT "]", S_ARG(own), own.n ? "," : "", S_ARG(part)));
     return true;
 }
 
 /* A placement beside the user's text falls back to a message of its own when the content is neither
  * text nor parts, such as null. The comma comes behind the message: at is an element of the array,
  * so the list is never empty. */
-void splice_block(struct arena *a, struct splice *s, const struct json *root,
-                  const struct json *messages, const struct json *at, const struct block *block)
+void splice_block(struct splice *s, const struct json *root, const struct json *messages,
+                  const struct json *at, const struct block *block)
 {
     bool is_user = block->no_system || block->where == PLACE_FIRST_USER;
     bool is_first = block->where == PLACE_SYSTEM || block->where == PLACE_FIRST_USER;
-    struct cut cut;
     if (placement_is_beside(block->where) &&
-        splice_beside(a, at, block->where == PLACE_USER_PREFIX, block->text, &cut)) {
-        splice_at(s, cut.at, 0, cut.put);
+        splice_beside(s, at, block->where == PLACE_USER_PREFIX, block->text))
         return;
-    }
     if (is_first && !has_key(root, "cache_control"))
         at = messages->first;
     splice_at(s, at->source.p, 0,
-              JSON_FORM(a, "{'role':'%','content':%},", is_user ? S("user") : S("system"),
-                        quote_json(a, block->text)));
+              JSON_FORM(s->arena, "{'role':'%','content':%},", is_user ? S("user") : S("system"),
+                        quote_json(s->arena, block->text)));
 }
 
 /* A name is compared in lower case and whole: o1 does not mean o1-pro. */

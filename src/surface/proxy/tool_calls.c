@@ -126,10 +126,10 @@ bool tool_calls_are_ours(const struct tool_calls *c)
 static str renumber_call(struct arena *a, const struct json *piece, size_t index)
 {
     const struct json *was = json_get(piece, "index");
-    struct splice s = {.body = piece->source};
+    struct splice s = {.arena = a, .body = piece->source};
     if (was && json_int_or(was, -1) != (int64_t)index)
         splice_at(&s, was->source.p, was->source.n, str_printf(a, "%zu", index));
-    return splice_done(a, &s);
+    return splice_done(&s);
 }
 
 str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const struct json *list)

@@ -186,13 +186,15 @@ static str next_body(struct tool_loop *o)
     const struct json *choice = json_get(o->in.root, "tool_choice");
     str now = next_choice(o, choice);
     arena_free(&o->bodies);
+    s.arena = &o->bodies;
+    s.cuts = DUP_N(&o->bodies, s.cuts, s.n, s.cap);
     splice_at(&s, messages.p + messages.n - 1, 0, buf_str(&o->said));
     if (now.n && choice)
         splice_at(&s, choice->source.p, choice->source.n, now);
     else if (now.n)
         splice_at(&s, o->in.root->source.p + 1, 0,
                   str_printf(&o->bodies, "\"tool_choice\":" S_FMT ",", S_ARG(now)));
-    return splice_done(&o->bodies, &s);
+    return splice_done(&s);
 }
 
 /* The state of one answer; what outlives it is in merged and said. */

@@ -18,15 +18,10 @@
  * event to count on, as it repeats the request's tools.
  */
 
-static bool is_of_type(const struct json *v, const char *type)
-{
-    return str_is(json_string(json_get(v, "type")), type);
-}
-
 static void add_text(struct arena *a, const struct json *item, struct buf *to)
 {
     str text = text_of_content(a, json_get(item, "content"));
-    if (!text.n || !is_of_type(item, "message"))
+    if (!text.n || !json_says(item, "type", "message"))
         return;
     buf_add(to, to->n ? S("\n") : S(""));
     buf_add(to, text);
@@ -48,13 +43,13 @@ static str text_of_response(struct arena *a, const struct json *response)
 
 static void add_item(struct arena *a, const struct json *event, struct buf *text)
 {
-    if (is_of_type(event, "response.output_item.done"))
+    if (json_says(event, "type", "response.output_item.done"))
         add_text(a, json_get(event, "item"), text);
 }
 
 static void add_early(struct arena *a, const struct json *event, struct buf *text)
 {
-    if (is_of_type(event, "response.output_text.delta"))
+    if (json_says(event, "type", "response.output_text.delta"))
         buf_add(text, json_string(json_get(event, "delta")));
     else if (!text->n && json_get(event, "response"))
         buf_add(text, text_of_response(a, json_get(event, "response")));
@@ -103,7 +98,7 @@ static void name_item(const struct json *item, struct answer_naming *out)
  * the items. */
 static void name_items(const struct json *piece, struct answer_naming *out)
 {
-    if (is_of_type(piece, "response.output_item.done"))
+    if (json_says(piece, "type", "response.output_item.done"))
         name_item(json_get(piece, "item"), out);
     for (const struct json *item = output_of(piece); item; item = item->next)
         name_item(item, out);
@@ -114,7 +109,7 @@ static void name_response(const struct json *piece, struct answer_naming *out)
     const struct json *inside = json_get(piece, "response");
     const struct json *response = inside ? inside : piece;
     name_items(piece, out);
-    if (!str_is(json_string(json_get(response, "object")), "response"))
+    if (!json_says(response, "object", "response"))
         return;
     if (!out->name.n)
         buf_add(&out->name, json_string(json_get(response, "id")));

@@ -85,23 +85,18 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
 
 /* A text becomes the one item that it means. Some clients read the stored items and send them
  * back. */
-bool items_put(struct arena *a, const struct json *place, const char *role, str block,
-               struct cut *out)
+void items_put(struct splice *s, const struct json *place, const char *role, str block)
 {
+    struct arena *a = s->arena;
     assert(place && block.n);
     str item =
         JSON_FORM(a, "{'type':'message','role':'%','content':[{'type':'input_text','text':%}]}",
                   str_of(role), quote_json(a, block));
-    if (place->type == JSON_STRING) {
-        *out = (struct cut){place->source.p, place->source.n,
-                            JSON_FORM(a, "[{'type':'message','role':'user','content':%},%]",
-                                      place->source, item)};
-        return true;
-    }
-    if (place->next && place->next->type == JSON_OBJECT &&
-        str_eq(text_of_content(a, json_get(place->next, "content")), block))
-        return false;
-    *out =
-        (struct cut){place->source.p + place->source.n, 0, str_printf(a, "," S_FMT, S_ARG(item))};
-    return true;
+    if (place->type == JSON_STRING)
+        splice_at(s, place->source.p, place->source.n,
+                  JSON_FORM(a, "[{'type':'message','role':'user','content':%},%]", place->source,
+                            item));
+    else if (!place->next || place->next->type != JSON_OBJECT ||
+             !str_eq(text_of_content(a, json_get(place->next, "content")), block))
+        splice_at(s, place->source.p + place->source.n, 0, str_printf(a, "," S_FMT, S_ARG(item)));
 }

@@ -10,7 +10,6 @@ bool items_read(struct arena *a, const struct json *root, bool is_codex, struct 
 /* The body's member input.type, for an item; "message" when the type is missing. */
 str item_type(const struct json *item);
 
-/* The cut that puts a block behind what was said there, as an item of its own. False when the
- * client has it there already. */
-bool items_put(struct arena *a, const struct json *place, const char *role, str block,
-               struct cut *out);
+/* Puts a block behind what was said there, as an item of its own, unless the client has it there
+ * already. */
+void items_put(struct splice *s, const struct json *place, const char *role, str block);

@@ -180,7 +180,7 @@ static enum status guard_stored(struct ctx *ctx, struct app *app, const struct r
     if (t->mode == MODE_OFF && !soft(ctx, auth_chat(ctx, app, in, m->root, who)))
         *who = in->who;
     t->pool = who->pool;
-    t->notes_owner = m->to.up && stored_is_guarded(in, who);
+    t->notes_owner = m->to.up && !auth_has_own_key(in) && !auth_has(who, MANAGES_PEOPLE);
     return t->notes_owner ? stored_check(ctx, app, who->pool.user, m->root) : OK;
 }
 
@@ -213,22 +213,17 @@ static bool must_read(const struct app *app, const struct request *in)
 /* In the order of their places: the block of this turn comes behind all earlier ones. */
 static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
-    struct arena *a = &ctx->arena;
     const struct turn_out *t = turn_out_of(m->turn);
-    const char *role = target_rejects_system(a, &m->to) ? "user" : "developer";
-    struct cut *cuts = NEW_N(a, struct cut, t->n_earlier + 1);
-    size_t n = 0;
+    const char *role = target_rejects_system(&ctx->arena, &m->to) ? "user" : "developer";
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
         assert(b->in_window || b->at < m->in.n_said);
         if (!b->in_window) /* else the model's server has it */
-            n += items_put(a, m->places[b->at], role, b->block, &cuts[n]);
+            items_put(&m->body, m->places[b->at], role, b->block);
     }
     assert(!t->block.n || t->block_at < m->in.n_said);
     if (t->block.n)
-        n += items_put(a, m->places[t->block_at], role, t->block, &cuts[n]);
-    m->body.more = cuts;
-    m->body.n_more = n;
+        items_put(&m->body, m->places[t->block_at], role, t->block);
 }
 
 /* The built-in model keeps its answers as well: a client may go on from them. */

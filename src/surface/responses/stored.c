@@ -2,7 +2,6 @@
 #include "surface/responses/stored.h"
 
 #include "base/utf8.h"
-#include "surface/common/auth.h"
 #include "surface/responses/items.h"
 
 /*
@@ -12,11 +11,6 @@
  * The body is not changed, so a member that is there twice is refused, and one in another spelling:
  * the model's server might read the other one.
  */
-
-bool stored_is_guarded(const struct request *in, const struct identity *who)
-{
-    return !auth_has_own_key(in) && !auth_has(who, MANAGES_PEOPLE);
-}
 
 /* Some servers read names without regard to case. For them "\u017F" is an s and the sign of the
  * Kelvin a k. */

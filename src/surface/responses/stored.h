@@ -3,11 +3,8 @@
 
 #include "surface/surface.h"
 
-/* Whether the request goes out with the server's key for someone who may not reach what others have
- * stored with it. */
-bool stored_is_guarded(const struct request *in, const struct identity *who);
-
-/* For such a request: NOT_FOUND when previous_response_id, conversation or an item is not the
- * user's, as the field that names it; BAD_INPUT when it could be read in two ways. */
+/* For a request that goes out with the server's key, for someone who may not reach what others have
+ * stored with it: NOT_FOUND when previous_response_id, conversation or an item is not the user's,
+ * as the field that names it; BAD_INPUT when it could be read in two ways. */
 MUST_USE enum status stored_check(struct ctx *ctx, struct app *app, str user,
                                   const struct json *root);
