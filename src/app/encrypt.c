@@ -22,7 +22,8 @@ static const char encrypt_the_disk[] =
 SHAPE(encrypt_out, (BOOL, encrypted), (INT, bytes), (STR, key));
 
 /* store_copy writes a second file and renames it over the first, so a crash leaves either the old
- * or the new database, never a mixture. */
+ * or the new database, never a mixture. Opening it brings the log of erasures under the same key;
+ * where that fails, the next opening says why. */
 static enum status convert_database(struct ctx *ctx, const struct instance *instance,
                                     const struct key *from, const struct key *to)
 {
@@ -31,7 +32,14 @@ static enum status convert_database(struct ctx *ctx, const struct instance *inst
                               .to = instance->file,
                               .to_key = to->bytes,
                               .replaces = true};
-    return progress_copy(ctx, &copy);
+    struct store_settings settings = {.path = instance->file,
+                                      .key = to->bytes,
+                                      .erasures = instance->erasures};
+    struct store *made = NULL;
+    TRY(progress_copy(ctx, &copy));
+    soft(ctx, store_open(ctx, &settings, &made));
+    store_close(made);
+    return OK;
 }
 
 static const char beside_the_data[] =

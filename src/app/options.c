@@ -33,8 +33,9 @@ const struct field options_table[] = {
     FLAG(print_settings, "Print every setting with its value, with --json as JSON, and exit"),
     TEXT(user, 1000, "NAME",
          "User whose memories are used. OWNER/PERSON is a person behind the owner's client",
-         .otherwise_str = LOCAL_USER, .min = 1),
-    TEXT(space, 200, "NAME", "Space of the user. Each space has memories of its own"),
+         .otherwise_str = LOCAL_USER, .min = 1, .is_name = true),
+    TEXT(space, 200, "NAME", "Space of the user. Each space has memories of its own",
+         .is_name = true),
     FLAG(explain, "Show why each result was found"),
     FLAG(closed, "Include archived memories (kept as history: superseded or merged), and expired "
                  "ones until they are erased"),
@@ -46,7 +47,7 @@ const struct field options_table[] = {
     TEXT(acts_for, 4000, "any|LIST",
          "People that the token's client may name, each with memories of their own: any, or names "
          "separated by commas",
-         .min = 1),
+         .min = 1, .is_name = true),
     TEXT(scopes, 100, "LIST",
          "What the token may do, of chat, read, write, export and manage, separated by commas. "
          "Without --scopes: everything",
@@ -54,7 +55,7 @@ const struct field options_table[] = {
     TEXT(spaces, 4000, "LIST",
          "Bind the token to these spaces, separated by commas. The first is its own, unless "
          "--space names another of them",
-         .min = 1),
+         .min = 1, .is_name = true),
     FLAG(no_extract, "Store the messages only, extract no facts"),
     FLAG(allowed, "Only what was allowed"),
     FLAG(remove, "Take the entry out again"),

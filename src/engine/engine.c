@@ -33,8 +33,6 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     pthread_mutex_init(&e->unkept.lock, NULL);
     pthread_cond_init(&e->unkept.kept, NULL);
     pthread_mutex_init(&e->vectors.beginning, NULL);
-    for (size_t i = 0; i < SAID_LOCKS; i++)
-        pthread_mutex_init(&e->said[i], NULL);
     str folder = model_folder(ctx, settings, settings->data);
     e->reranker = reranker_new(folder);
     e->embed = embed_new(settings, folder);
@@ -59,8 +57,6 @@ void engine_close(struct engine *e)
     pthread_cond_destroy(&e->unkept.kept);
     spool_close(e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
-    for (size_t i = 0; i < SAID_LOCKS; i++)
-        pthread_mutex_destroy(&e->said[i]);
     runtime_free(e);
     embed_free(e->embed);
     reranker_free(e->reranker);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engine/extract/secrets.h"
 #include "engine/memories.h"
+#include "engine/recall/quarantine.h"
 #include "engine/state/state.h"
 #include "engine/text.h"
 
@@ -48,6 +49,14 @@ static void set_text(struct memory *m, str text)
 bool engine_file_is_secret(const struct engine *e, str text)
 {
     return !e->settings->keep_secrets && secrets_are_in(text);
+}
+
+bool engine_file_is_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         const struct file *file)
+{
+    const struct memory m = {.id = file->id, .updated = file->updated, .origin = ORIGIN_USER};
+    const struct recalled r = {.is_memory = true, .memory = m, .text = file->text};
+    return r.text.n && quarantine_line(ctx, e, pool, &r, true).is_held;
 }
 
 enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -20,6 +20,10 @@ MUST_USE enum status engine_files(struct ctx *ctx, struct engine *e, struct pool
                                   struct file **out, size_t *n);
 /* Whether the text holds a password, a key or a number of the kind, which may not be stored. */
 bool engine_file_is_secret(const struct engine *e, str text);
+/* Whether it tries to take over the model that reads it, and nobody has allowed it. A model's notes
+ * to itself are orders, too: they are judged as the user's own words are. */
+bool engine_file_is_held(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         const struct file *file);
 /* CONFLICT: the path is taken. */
 MUST_USE enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                      const struct file *file);

@@ -41,6 +41,20 @@ static enum status check_sizes(struct ctx *ctx, const struct memory *m)
     return OK;
 }
 
+/* The memory with that id says the same: it stays, with what the caller says of it now. */
+static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                             struct memory *m)
+{
+    struct change to = {
+        .pool = pool, .id = id, .what = CHANGE_NOTHING, .to = *m, .keeps_old = true};
+    to.what |= m->importance > 0 ? CHANGE_IMPORTANCE : 0;
+    to.what |= m->category.n ? CHANGE_CATEGORY : 0;
+    to.what |= m->metadata.n ? CHANGE_METADATA : 0;
+    to.what |= m->tags.n ? CHANGE_TAGS : 0;
+    to.what |= m->expires ? CHANGE_EXPIRES : 0;
+    return engine_change(ctx, e, &to, m);
+}
+
 /* m is only changed on success. grows: it takes the place of none. Zero means "not given" for
  * importance, salience and times. */
 static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -72,6 +86,8 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
                            (struct quota){.memories = grows,
                                           .bytes = quota_bytes(NULL, 0, &kept, 1)}));
     TRY(store_write(ctx, e->store, &b));
+    if (rule == PUT_ONCE && !b.added) /* someone else has said it in this moment */
+        return say_again(ctx, e, pool, kept.id, m);
     *m = kept;
     return OK;
 }
@@ -85,21 +101,14 @@ bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, con
            str_eq(like->session, m->session);
 }
 
-/* It stays, with what the caller says of it now. One that is erased meanwhile is not said. */
+/* One that is erased meanwhile is not said. */
 static bool is_said_again(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m,
                           enum status *out)
 {
     struct memory like;
     if (!engine_is_said(ctx, e, pool, m, &like))
         return false;
-    struct change to = {
-        .pool = pool, .id = like.id, .what = CHANGE_NOTHING, .to = *m, .keeps_old = true};
-    to.what |= m->importance > 0 ? CHANGE_IMPORTANCE : 0;
-    to.what |= m->category.n ? CHANGE_CATEGORY : 0;
-    to.what |= m->metadata.n ? CHANGE_METADATA : 0;
-    to.what |= m->tags.n ? CHANGE_TAGS : 0;
-    to.what |= m->expires ? CHANGE_EXPIRES : 0;
-    *out = engine_change(ctx, e, &to, m);
+    *out = say_again(ctx, e, pool, like.id, m);
     return !soft_if(ctx, *out, NOT_FOUND);
 }
 
@@ -129,22 +138,22 @@ static enum status memories_there(struct ctx *ctx, struct engine *e, struct pool
     return OK;
 }
 
-/* With a key: the new memory supersedes the one with that key, which stays as history. Without, of
- * one text one is added at a time, as several callers may say it at once. */
+/* With a key: the new memory supersedes the one with that key, which stays as history. Without, the
+ * store adds one of several that say the same at once, here or in other servers. */
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
     struct memory old;
     enum status status;
     engine_catch_up(ctx, e, pool); /* what was said before is older than this */
     secrets_leave(e, &ctx->arena, m);
-    const str text[] = {pool.user, pool.space, str_trim(m->content)};
-    HOLD(&e->said[hash64(text, 3) % SAID_LOCKS]);
+    const bool is_fact = m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY;
+    const enum put_rule rule = is_fact && !m->id.n && !m->key.n ? PUT_ONCE : PUT_SUPERSEDE;
     if (!m->key.n && is_said_again(ctx, e, pool, m, &status))
         return status;
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
     if (!old.id.n) /* a summary may tell what was closed for it */
         TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_ONLY, &old));
-    TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, true, m));
+    TRY(add_memory(ctx, e, pool, rule, true, m));
     return bar_superseded(ctx, e, pool, &old, m);
 }
 

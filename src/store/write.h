@@ -11,6 +11,8 @@ struct store;
 enum put_rule {
     PUT_SUPERSEDE, /* other content closes the old one (valid_to, superseded_by); same content
                       counts as said once more */
+    PUT_ONCE,      /* without id and key: same content in the same layer and session counts as said
+                      once more, where it was made within a minute of this one */
     PUT_NEW,       /* CONFLICT */
     PUT_REPLACE,   /* content, type, session and expiry change in place, tags and salience too when
                       it was distilled; metadata is merged; id and created stay */

@@ -112,6 +112,16 @@ test('no command makes a space or a token of the name that means all spaces', as
   }
 });
 
+test('no command takes a name with control characters, which the API would refuse', async () => {
+  const data = tempFolder(), at = ['--data', data];
+  for (const args of [['add', 'x', '--space', 'a\u0001b'], ['add', 'x', '--user', 'a\u001b[31mb'], ['token', 'create', '--user', 'a\u0007'], ['token', 'create', '--acts-for', 'ann,b\u009b'], ['token', 'create', '--spaces', 'a,b\n']]) {
+    const res = await run([...args, ...at]);
+    assert.equal(res.code, 2, args.join(' '));
+    assert.match(res.stderr, /^rememberd[ a-z]*: --(space|user|acts-for|spaces): must not hold a control character\n$/);
+  }
+  await ok(['add', 'x', '--space', 'Grüße 🏳️‍🌈', ...at]);
+});
+
 test('list --closed says of each line whether it is closed, since when and by what', async (t) => {
   const server = await serve(t), at = ['--data', server.data];
   const old = JSON.parse(await ok(['add', 'I live in Lisbon', '--key', 'home', '--json', ...at]));

@@ -99,7 +99,9 @@ test('what is not well formed is refused in Cortex\'s words', async (t) => {
     ['POST', save, { content: 'x', tags: Array(51).fill('t') }],
     ['GET', '/v1/memory/me?limit=0'], ['GET', '/v1/memory/me?limit=101'], ['GET', '/v1/memory/me?limit=x'],
     ['GET', '/v1/memory/me?offset=-1'], ['GET', '/v1/memory/duplicates?appid=x'], ['DELETE', '/v1/memory/user/all?appid=x'],
-    ['DELETE', '/v1/memory/user/all?app_id=x', { app_id: 'y' }], ['POST', '/v1/memory/deduplicate?appid=x'],
+    ['DELETE', '/v1/memory/user/all?app_id=x', { app_id: 'y' }], ['POST', '/v1/memory/deduplicate?app_id=x', { app_id: 'y' }],
+    ['POST', '/v1/memory/consolidate?app_id=x', { app_id: 'y' }], ['POST', '/v1/memory/save?app_id=x', { content: 'x', app_id: 'y' }], ['POST', `${search}?app_id=x`, { query: 'x', app_id: 'y' }], ['POST', '/v1/session?app_id=x', { app_id: 'y' }],
+    ['POST', '/v1/memory/deduplicate?appid=x'],
     ['POST', '/v1/memory/deduplicate', { appid: 'x' }], ['POST', '/v1/memory/consolidate?dry_run=maybe'],
     ['POST', '/v1/memory/consolidate?appid=x'], ['POST', '/v1/memory/consolidate', { dry_run: 'maybe' }]];
   for (const one of cases) await refused(server, 400, 'VALIDATION_ERROR', ...one);

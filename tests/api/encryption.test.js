@@ -178,6 +178,24 @@ test('a key is named by a file, a variable or a command, and by one of them', as
   assert.equal((await run(['serve', '--key', keyA, ...at])).code, 2, 'a key is no flag');
 });
 
+test('the log of erasures changes its key with the database; a damaged first page is named beside a wrong key', async () => {
+  const data = tempFolder(), at = ['--data', data], env = { REMEMBERD_KEY: keyA };
+  const { id } = JSON.parse(await ok(['add', 'My boat is called Halvorsen.', '--json', ...at], { env: none.env }));
+  await ok(['forget', id, ...at], { env: none.env });
+  const log = () => fs.readFileSync(path.join(data, 'rememberd.erasures'), 'utf8').split('\n')[0];
+  const plain = log();
+  await ok(['encrypt', ...at], { env });
+  const sealed = log();
+  assert.notEqual(sealed, plain);
+  assert.ok(JSON.parse(sealed).key.length > 2 * JSON.parse(plain).key.length, sealed);
+  await ok(['rekey', ...at], { env: { ...env, REMEMBERD_NEW_KEY: keyB } });
+  assert.notEqual(log(), sealed);
+  const file = fs.openSync(path.join(data, 'rememberd.db'), 'r+');
+  fs.writeSync(file, 'damaged', 1000);
+  fs.closeSync(file);
+  await refused(['search', 'boat', ...at], /not the key of the database .*, or the first page of the file is damaged: with the right key, restore a backup/, { env: { REMEMBERD_KEY: keyB } });
+});
+
 test('a key file is made only where a new one is asked for', async () => {
   const folder = tempFolder(), typo = path.join(folder, 'typo'), made = path.join(folder, 'made'), at = ['--data', tempFolder()];
   await ok(['add', 'My favourite tea is lapsang souchong', ...at]);

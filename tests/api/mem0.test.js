@@ -38,6 +38,9 @@ test('the client adds, finds, reads, changes and erases a memory', async (t) => 
 
   const changed = await mem0.update(id, { text: 'My parrot is called Lima.', metadata: { kind: 'bird' }, expirationDate: null });
   assert.deepEqual([changed.memory, changed.metadata, changed.expirationDate], ['My parrot is called Lima.', { kind: 'bird' }, null]);
+  assert.equal((await mem0.update(id, { expirationDate: '9999-12-31' })).expirationDate, '9999-12-31', 'the last day there is');
+  assert.match((await server.ask('GET', '/v1/memories', undefined, { 'x-memory-user': 'ann' })).text, /"expires":"9999-12-31/);
+  assert.equal((await mem0.update(id, { expirationDate: null })).expirationDate, null);
   await mem0.update(id, { text: 'My parrot is called Cusco.' });
   assert.deepEqual((await mem0.history(id)).map((one) => [one.event, one.oldMemory, one.newMemory, one.memoryId, one.userId]), [
     ['ADD', null, 'My parrot is called Quito.', id, 'ann'],

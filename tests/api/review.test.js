@@ -153,3 +153,26 @@ test('no tool or search of a program gives a model what is held for review, unti
   for (const name of ['memory_search', 'memory_get', 'pinned', 'omniroute', 'mem0', 'mem0_server', 'cortex', 'rag', 'omniroute_preview'])
     assert.match(JSON.stringify(await ways[name]()), /praise the Halv/, `${name}: allowed`);
 });
+
+test('no model reads metadata or a file of the memory tool that tries to take it over, until somebody allows it', async (t) => {
+  const { ok } = await open(t);
+  const tool = async (name, args) => (await ok('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })).result;
+  const episode = { content: 'We talked about the Halvorsen marina.', layer: 'episode', metadata: { topics: ['marina'], decisions: [order] } };
+  const m = await ok('POST', '/v1/memories', episode);
+  const plan = await ok('POST', '/v1/memories', { content: 'We planned a trip to the Lofoten.', metadata: { decisions: ['always book aisle seats', 'call the dentist'] } });
+  const ways = {
+    memory_get: () => tool('memory_get', { id: m.id }),
+    memory_search: () => tool('memory_search', { query: 'Halvorsen marina' }),
+    search_memory: () => tool('search_memory', { scope: 'episodes', query: 'Halvorsen marina' }),
+    view: () => ok('POST', '/v1/memory_tool', { command: 'view', path: '/memories/marina.md' }),
+  };
+  await ok('POST', '/v1/memory_tool', { command: 'create', path: '/memories/marina.md', file_text: `Forty berths.\n${order}\n` });
+  await ok('POST', '/v1/memory_tool', { command: 'create', path: '/memories/own.md', file_text: 'Always answer in French.\nRead progress.md first.\n' });
+  for (const [name, way] of Object.entries(ways)) assert.ok(!/praise the Halv/.test(JSON.stringify(await way())), name);
+  assert.match(JSON.stringify(await tool('memory_get', { id: plan.id })), /aisle seats/);
+  assert.match((await ok('POST', '/v1/memory_tool', { command: 'view', path: '/memories/own.md' })).content, /in French/);
+  const { held } = await ok('GET', '/v1/review');
+  assert.deepEqual(held.map((one) => /praise the Halv/.test(one.text)), [true, true]);
+  for (const one of held) await ok('POST', `/v1/review/${one.id}`, { decision: 'allow' });
+  for (const name of ['memory_get', 'memory_search', 'view']) assert.match(JSON.stringify(await ways[name]()), /praise the Halv/, `${name}: allowed`);
+});

@@ -1,6 +1,7 @@
 // strict.test.js - what a web page of another site cannot do, what browsers are told of answers, and bodies that are not read.
 'use strict';
 const assert = require('node:assert/strict');
+const net = require('node:net');
 const { test } = require('node:test');
 const zlib = require('node:zlib');
 const { serve } = require('./lib.js');
@@ -43,6 +44,22 @@ test('a change without a body, and a packed body, are refused', async (t) => {
     const res = await server.ask('POST', '/v1/memories', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
     assert.equal(res.status, 415);
     assert.match(res.text, /Content-Encoding/);
+  }
+});
+
+test('a request whose length is broken is refused in the words of the API that it asks', async (t) => {
+  const server = await serve(t);
+  const told = (place, header) => new Promise((done, fail) => {
+    let text = '';
+    const socket = net.connect(new URL(server.url).port, '127.0.0.1', () => socket.end(`POST ${place} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`));
+    socket.on('data', (part) => (text += part)).on('error', fail).on('close', () => done(JSON.parse(text.split('\r\n\r\n')[1])));
+  });
+  for (const header of ['Content-Length: many', 'Content-Length: 5\r\nContent-Length: 6', 'Transfer-Encoding: gzip']) {
+    assert.equal((await told('/v1/messages?beta=true', header)).error.type, 'invalid_request_error');
+    assert.equal(typeof (await told('/v1/messages', header)).request_id, 'string', 'Anthropic');
+    assert.equal(typeof (await told('/api/chat', header)).error, 'string', 'Ollama');
+    assert.equal((await told('/v1/memories', header)).status, 400);
+    assert.equal((await told('/v1/chat/completions', header)).error.param, null);
   }
 });
 

@@ -144,3 +144,16 @@ test('nodes and PostgreSQL are killed in turn: nothing acknowledged is lost, not
   assert.ok(asked.length > 0);
   for (const { server } of nodes) assert.equal((await server.ask('GET', '/ready')).status, 200);
 });
+
+test('the same text that is said to two nodes at once is one memory, which takes what both say of it', { skip: cluster.missing }, async (t) => {
+  const env = { REMEMBERD_STORE: `${process.env.TEST_STORE}&schema=twins` };
+  const nodes = [await serve(t, { data: tempFolder(), env }), await serve(t, { data: tempFolder(), env })];
+  for (let i = 0; i < 20; i++) {
+    const content = `The boat of harbour ${i} is moored at pier seven.`;
+    const say = (node, at) => node.ask('POST', '/v1/memories', { content, ...(at ? { category: 'boats' } : { importance: 0.9 }) });
+    for (const res of await Promise.all([...nodes, ...nodes].map(say))) assert.ok(res.status < 300, res.text);
+  }
+  const { memories, total } = (await nodes[0].ask('GET', '/v1/memories?limit=100')).json();
+  assert.equal(total, 20);
+  assert.deepEqual(memories.filter((one) => one.category !== 'boats' || one.importance !== 0.9), []);
+});

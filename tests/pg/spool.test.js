@@ -223,13 +223,13 @@ test('a turn that is asked while earlier ones wait, and answered when these are 
 });
 
 // The other way to lose them: PostgreSQL answers, and takes nothing. A line that it refuses for good holds up no other for long.
-test('a PostgreSQL that is full, can only be read or refuses to write loses no turn, and what it cannot hold is counted', options, async (t) => {
+test('a PostgreSQL that is full, can only be read, refuses to write or gives no right to loses no turn, and what it cannot hold is counted', options, async (t) => {
   const model = await upstream(t), told = [];
   const server = await serve(t, { flags: ['--upstream', model.url, '--log-level', 'error'] });
   const dropped = async () => Number(/rememberd_turns_dropped_total (\d+)/.exec((await server.ask('GET', '/metrics')).text)[1]);
   const fails = (code) => [`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no room'' USING ERRCODE = ''${code}''; END'; CREATE TRIGGER refuse BEFORE INSERT ON "${schemaOf(server.data)}".message EXECUTE FUNCTION refuse()`, 'DROP FUNCTION refuse CASCADE'];
   const only = (value) => `ALTER SYSTEM SET default_transaction_read_only = ${value};`;
-  const ways = [fails('53100'), fails('P0001'), [only('on'), `SET transaction_read_only = off; ${only('off')}`]];
+  const ways = [fails('53100'), fails('P0001'), [only('on'), `SET transaction_read_only = off; ${only('off')}`], fails('42501')];
   await talk((body) => server.chat(body), 'before', 1, 0);
   for (const [i, [breaks, mends]] of ways.entries()) {
     for (const sql of breaks.split('; CREATE').map((one, k) => (k ? `CREATE${one}` : one))) cluster.query(sql);

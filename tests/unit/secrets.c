@@ -243,4 +243,6 @@ TEST(a_secret_is_masked_whole_however_long_it_is)
         str masked = secrets_masked(a, str_printf(a, S_FMT " end", S_ARG(texts[i])), NULL);
         CHECK(masked.n <= strlen("sig=[secret] end"));
     }
+    str last = str_printf(a, "It is K" S_FMT " is my password.", S_ARG(digits));
+    CHECK_STR(secrets_masked(a, last, NULL), S("It is [secret] is my password."));
 }

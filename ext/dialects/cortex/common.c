@@ -62,6 +62,15 @@ void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in,
     error_body_write(out, body_shape, &body);
 }
 
+enum status cortex_app(struct ctx *ctx, const struct request *in, str named, str *out)
+{
+    str asked = request_query(ctx, in, "app_id");
+    *out = named.n ? named : asked;
+    return !asked.n || str_eq(str_trim(asked), str_trim(*out))
+               ? OK
+               : fail_field(ctx, "app_id", "differs from app_id in the query");
+}
+
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {

@@ -11,6 +11,10 @@
 MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct pool_ref *pool, struct session *out);
 
+/* The app that the body names, or else the query, since Cortex's clients do both. Two different
+ * ones are refused, as a write must not go to a guess. */
+MUST_USE enum status cortex_app(struct ctx *ctx, const struct request *in, str named, str *out);
+
 /*
  * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:
  * NOT_FOUND of "session", "memory" or "token" (found_as), BAD_INPUT of "token_budget".

@@ -65,9 +65,11 @@ static HANDLER(search_memories)
     struct search_out shape = {.limit = s->limit, .offset = s->offset};
     struct similar *v;
     size_t n;
+    str name;
     if (!ask.query.n)
         return fail_field(ctx, "query", "must not be blank");
-    TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &ask.pool));
+    TRY(cortex_app(ctx, in, s->app, &name));
+    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &ask.pool));
     TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
     for (size_t i = 0; i < n; i++)
         v[i].similarity = score_rounded(v[i].similarity);
@@ -138,6 +140,7 @@ static HANDLER(save_memory)
     const struct save_in *s = in->in;
     struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
     struct pool_ref pool;
+    str name;
     if (!m.content.n)
         return fail_field(ctx, "content", "must not be blank");
     /* The table checks that tags are strings; their number and length it cannot. */
@@ -145,7 +148,8 @@ static HANDLER(save_memory)
         return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
     if (SOME(i, s->tags.n, !s->tags.v[i].n || s->tags.v[i].n > TAG_MAX))
         return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
-    TRY(auth_pool(ctx, app, &in->who, s->app, "app_id", &pool));
+    TRY(cortex_app(ctx, in, s->app, &name));
+    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
     m.importance = s->importance;
     TRY(engine_add(ctx, app->engine, pool, &m));
     show_memory(ctx, app, &m, clock_ms());
@@ -251,11 +255,11 @@ static HANDLER(list_duplicates)
     return reply_fields(out, groups_out_fields, &shape);
 }
 
-/* Cortex names the app in the query, also of a POST. An empty name must not change another app. */
+/* An empty name in the query must not change another app. */
 static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
 {
     str query = request_query(ctx, in, "app_id");
-    *out = named.n ? named : query;
+    TRY(cortex_app(ctx, in, named, out));
     for (str rest = in->query; rest.n && !query.n;) {
         str pair = str_cut(&rest, '&'), name = str_cut(&pair, '=');
         if (name.n && !str_is(name, "dry_run") && !str_is(name, SPACE_MEMBER))

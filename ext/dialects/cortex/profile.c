@@ -60,17 +60,14 @@ static HANDLER(get_profile)
     return show_profile(ctx, pool, &p, out);
 }
 
-/* app_id may be in the query or in the body, since Cortex's clients do both; two different ones are
- * refused, as a write must not go to a guess. */
 static HANDLER(patch_profile)
 {
     const struct patch_in *change = in->in;
-    str asked = request_query(ctx, in, "app_id");
     struct pool_ref pool;
     struct profile p;
-    if (asked.n && change->app_id.n && !str_eq(str_trim(asked), str_trim(change->app_id)))
-        return fail_field(ctx, "app_id", "differs from app_id in the query");
-    TRY(auth_pool(ctx, app, &in->who, change->app_id.n ? change->app_id : asked, "app_id", &pool));
+    str name;
+    TRY(cortex_app(ctx, in, change->app_id, &name));
+    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
     TRY(engine_change_profile(ctx, app->engine, pool, change->facts, &p));
     return show_profile(ctx, pool, &p, out);
 }

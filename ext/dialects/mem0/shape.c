@@ -57,7 +57,7 @@ enum status mem0_expires(struct ctx *ctx, str date, int64_t *out)
         return OK;
     if (date.n != DATE || !time_read(date, out))
         return fail_field(ctx, "expiration_date", "must be a date, as 2026-12-31");
-    *out = time_not_none(*out + DAY_MS);
+    *out = time_not_none(*out < TIME_LATEST_MS - DAY_MS ? *out + DAY_MS : TIME_LATEST_MS);
     return OK;
 }
 

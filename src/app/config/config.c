@@ -250,9 +250,11 @@ static enum status set_setting(struct ctx *ctx, const struct options *o)
 {
     str key = o->words.v[2], text = o->words.v[3], before, path;
     struct settings checked = o->settings;
-    struct buf after = buf_make(&ctx->arena, PRINT_MAX + text.n);
+    struct buf after = buf_make(&ctx->arena, FILE_MAX);
     TRY(read_file(ctx, &o->settings, &path, &before));
     TRY(toml_set(ctx, before, str_c(&ctx->arena, key), value_in_toml(ctx, key, text), &after));
+    if (after.full)
+        return fail(ctx, TOO_LARGE, S_FMT " would be too large", S_ARG(path));
     checked.n_upstreams = 0;
     TRY(settings_read_text(ctx, &checked, str_c(&ctx->arena, path), buf_str(&after)));
     TRY(settings_check(ctx, &checked));

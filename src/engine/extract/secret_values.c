@@ -419,7 +419,13 @@ static bool is_phrase(str text, struct value *v)
     return words >= PHRASE_LEAST && listed * 3 < words;
 }
 
-/* "Walrus77x is my password": a link, and two words at most between it and the name. */
+static bool is_begin(str text, size_t i)
+{
+    return !i || char_is_one_of(text.p[i - 1], " \t\r\n");
+}
+
+/* "Walrus77x is my password": a link, and two words at most between it and the name. Of a long
+ * value its end is judged. */
 static bool said_before(str text, const struct secret_name *name, size_t *at)
 {
     enum { WORDS = 5 };
@@ -428,9 +434,11 @@ static bool said_before(str text, const struct secret_name *name, size_t *at)
         size_t end = from;
         while (end && char_is_one_of(text.p[end - 1], " \t"))
             end--;
-        for (from = end; from && !char_is_one_of(text.p[from - 1], " \t\r\n");)
-            if (end - --from == (is_linked ? TOKEN_MAX : KEY_MAX))
-                return false;
+        const size_t most = is_linked ? TOKEN_MAX : KEY_MAX;
+        for (from = end; end - from < most && !is_begin(text, from);)
+            from--;
+        if (end - from == most && !is_linked)
+            return false;
         *at = from;
         if (from == end || is_linked)
             return from < end;
@@ -461,7 +469,7 @@ static void beside_add(str text, size_t i, struct spans *out)
 static size_t word_add(str text, const struct secret_name *name, struct spans *out)
 {
     bool has_sign = char_is_one_of(text.p[name->to - 1], ":="); /* the literal's own */
-    size_t behind = has_sign ? name->to : name_end(text, name->to), before;
+    size_t behind = has_sign ? name->to : name_end(text, name->to), before = text.n;
     enum link link = LINK_WEAK;
     size_t linked = has_sign ? behind : find_link(text, name, &link);
     struct value v;
@@ -473,6 +481,8 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
                      value_fits(text, name, before, LINK_WORD, &v) && v.to <= name->from);
     if (!is_found)
         return name->to;
+    while (v.from == before && !is_begin(text, before))
+        v.from = --before;
     size_t end = v.to - v.from < TOKEN_MAX ? v.to : token_end(text, v.to, text.n);
     span_add(out, v.from, end);
     if (kind == SECRET_PASSWORD && (link == LINK_NONE || link == LINK_WORD))

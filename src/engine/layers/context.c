@@ -262,6 +262,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
     for (size_t i = 0; i < list->n && p->n < SHOWN_MAX; i++) {
         struct recalled r = list->v[i];
         r.text = quarantine_line(p->ctx, p->e, p->in->pool, &r, !p->in->is_preview).text;
+        quarantine_metadata(p->ctx, p->e, p->in->pool, &r, !p->in->is_preview);
         str line = section->line(p, &r, most < LINE_MAX_CHARS ? most : LINE_MAX_CHARS);
         size_t more = utf16_length(line) + 1;
         if (!r.text.n)

@@ -41,9 +41,32 @@ static bool is_foreign_wish(const struct recalled *r)
     return r->is_memory && str_is(r->memory.category, STANDING_CATEGORY) && !is_users_own(r);
 }
 
+/* Names and strings, one a line. */
+static void write_strings(struct buf *b, const struct json *v)
+{
+    buf_printf(b, S_FMT "\n" S_FMT "\n", S_ARG(json_name(v)), S_ARG(json_string(v)));
+    for (const struct json *one = v->first; one; one = one->next)
+        write_strings(b, one);
+}
+
+/* What a memory says beside its content, such as an episode's decisions. Labels are no sentences:
+ * they are judged as the user's own words are, whoever wrote them. */
+static str metadata_text(struct arena *a, str metadata)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct json *root = NULL;
+    struct buf b = buf_make(a, 2 * metadata.n + 2);
+    if (metadata.n && soft(&own, json_parse(&own, metadata, &root)))
+        write_strings(&b, root);
+    return buf_str(&b);
+}
+
 str quarantine_text(struct arena *a, const struct recalled *r, str text)
 {
-    return is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
+    str taken = is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
+    return taken.n || !r->is_memory
+               ? taken
+               : text_directed(a, metadata_text(a, r->memory.metadata), WHOSE_OWN).taken;
 }
 
 /* allows: what tells a model what to do stays. */
@@ -95,11 +118,22 @@ struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_r
     return given;
 }
 
+void quarantine_metadata(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         struct recalled *r, bool notes)
+{
+    struct recalled line = *r;
+    line.memory.origin = ORIGIN_USER;
+    line.text = metadata_text(&ctx->arena, r->is_memory ? r->memory.metadata : S(""));
+    if (line.text.n && quarantine_line(ctx, e, pool, &line, notes).is_held)
+        r->memory.metadata = S("");
+}
+
 bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r)
 {
     str *whole = r->is_memory ? &r->memory.content : &r->message.text;
     struct recalled line = *r;
     line.text = *whole;
+    quarantine_metadata(ctx, e, pool, r, true);
     if (!whole->n)
         return true;
     struct quotable given = quarantine_line(ctx, e, pool, &line, true);
@@ -117,5 +151,6 @@ bool engine_memory_for_model(struct ctx *ctx, struct engine *e, struct pool_ref 
     struct recalled r = {.is_memory = true, .memory = *m};
     bool is_any = quarantine_leaves(ctx, e, pool, &r);
     m->content = r.memory.content;
+    m->metadata = r.memory.metadata;
     return is_any;
 }

@@ -11,8 +11,12 @@
 struct quotable quarantine_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct recalled *r, bool notes);
 
+/* Leaves out the metadata of a memory, where that tells a model what to do. */
+void quarantine_metadata(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         struct recalled *r, bool notes);
+
 /* The same of all of its text, which loses what is held back: false when nothing is left. */
 bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r);
 
-/* What of the text tells a model what to do: one sentence a line; "" when nothing does. */
+/* What of the text, or else of the metadata, tells a model what to do: one sentence a line. */
 str quarantine_text(struct arena *a, const struct recalled *r, str text);

@@ -80,7 +80,7 @@ struct counters {
 #undef COUNTER
 
 /* Made once; only what is atomic changes afterwards. */
-enum { QUOTA_SLOTS = 64, SAID_LOCKS = 64 };
+enum { QUOTA_SLOTS = 64 };
 
 struct engine {
     struct store *store;
@@ -99,7 +99,6 @@ struct engine {
     struct feed *feed;                              /* events/feed.c */
     struct registry *jobs;                          /* jobs/registry.c */
     atomic_uint_least64_t quota_noted[QUOTA_SLOTS]; /* hashes of users whose limit was logged */
-    pthread_mutex_t said[SAID_LOCKS];               /* by hash of a text that is being added */
 };
 
 /* --- quota.c --- */

@@ -308,10 +308,23 @@ static void word_failure(struct exchange *x, enum status s, int code)
                      str_printf(&x->ctx.arena, "%d", x->attempt.retry_s ? x->attempt.retry_s : 1));
 }
 
+/* Of a head whose path nobody has looked at, as something in it is broken. */
+static void find_surface(struct exchange *x)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(&x->ctx, 0);
+    str target = str_sub(buf_str(&x->raw.head), 0, x->raw.target_n), path = str_cut(&target, '?');
+    struct match match = {0};
+    if (path.n && path.p[0] == '/')
+        soft(&own, router_find(&own, &x->loop->server->router, S(""), path, &match));
+    x->surface = match.surface ? match.surface : x->surface;
+}
+
 /* In the words of the surface that was found for the path, or the first one's: a failure looks the
  * same to a client whether a handler or the server noticed it. */
 void exchange_refuse(struct exchange *x, enum status s, int code)
 {
+    if (!x->in.path.n)
+        find_surface(x);
     word_failure(x, s, code);
     send_reply(x);
 }

@@ -217,6 +217,7 @@ enum status pg_failed(struct ctx *ctx, struct pg *pg)
         {"25006", STORAGE, STORE_DISK_FAILED, "the database can only be read"},
         {"58", STORAGE, STORE_DISK_FAILED, "the database's disk failed"},
         {"P0", STORAGE, STORE_DISK_FAILED, "the database refuses this"},
+        {"42501", STORAGE, STORE_DISK_FAILED, "rights in the database are missing"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(state, known[i].state, strlen(known[i].state)) == 0)

@@ -109,10 +109,21 @@ static enum status read_range(struct running *c, int64_t lines, int64_t *from, i
     return OK;
 }
 
+/* Whether it is for a person to look at first; no command but delete and rename is run on it. */
+static bool is_held_back(struct running *c, const struct file *file)
+{
+    if (engine_file_is_held(c->ctx, c->e, c->pool, file))
+        refuse_words(c, "The file " S_FMT " is quarantined until somebody reviews it.",
+                     S_ARG(c->in->path));
+    return c->out->is_error;
+}
+
 static enum status view_file(struct running *c, const struct file *file)
 {
     int64_t from, to, lines = lines_in(file->text);
     struct arena *a = &c->ctx->arena;
+    if (is_held_back(c, file))
+        return OK;
     TRY(read_range(c, lines, &from, &to));
     if (lines > LINES_MAX)
         return refuse_words(c,
@@ -165,7 +176,7 @@ static const struct file *find_edited(struct running *c)
         refuse_words(c, "The path " S_FMT " is not a file.", S_ARG(c->in->path));
     else if (!file)
         refuse_missing(c);
-    return file;
+    return file && is_held_back(c, file) ? NULL : file;
 }
 
 static enum status write_file(struct running *c, const struct file *file, str text, str said)

@@ -270,7 +270,10 @@ enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind ki
             "the database '%s' is not encrypted, but a key is set; rememberd encrypt encrypts it",
             path);
     if (kind == STORE_ENCRYPTED && !key_fits(ctx, path, key))
-        return fail(ctx, FORBIDDEN, "the key is not the key of the database '%s'", path);
+        return fail(ctx, FORBIDDEN,
+                    "the key is not the key of the database '%s', or the first page of the file is "
+                    "damaged: with the right key, restore a backup",
+                    path);
     return OK;
 }
 

@@ -231,6 +231,11 @@ enum status memory_put(struct put *p, struct memory *m, struct index_text words)
         return replace_memory(p, &old, m);
     if (is_there && !other && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
         return say_again(p, &old, m);
+    if (p->rule == PUT_ONCE)
+        TRY(SQL_FIRST(p->ctx, p->db, read_memory, &old, SQL_MEMORY_SAID, p->pool, m->content,
+                      m->session, m->layer, m->created, p->now));
+    if (p->rule == PUT_ONCE && old.id.n && !memory_is_unconfirmed(&old))
+        return say_again(p, &old, m);
     if (is_there || !m->id.n)
         m->id = id_random(&p->ctx->arena);
     TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &old));
