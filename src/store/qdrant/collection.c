@@ -88,15 +88,12 @@ enum status qdrant_fits(struct ctx *ctx, const struct qdrant_settings *q,
 
 /* rescore (search.c) corrects quantized scores by the full vectors; quantile 0.99 leaves out
  * outliers when the range of int8 is chosen (Qdrant's documentation on quantization). */
-static void write_quantization(struct json_out *w, str kind)
+static const char *quantization_of(str kind)
 {
-    bool is_int8 = str_is(kind, "int8");
-    if (!is_int8 && !str_is(kind, "binary"))
-        return;
-    json_member_raw(
-        w, "quantization_config",
-        is_int8 ? S("{\"scalar\":{\"type\":\"int8\",\"always_ram\":true,\"quantile\":0.99}}")
-                : S("{\"binary\":{\"always_ram\":true}}"));
+    return str_is(kind, "int8")     ? ",\"quantization_config\":{\"scalar\":{\"type\":\"int8\","
+                                      "\"always_ram\":true,\"quantile\":0.99}}"
+           : str_is(kind, "binary") ? ",\"quantization_config\":{\"binary\":{\"always_ram\":true}}"
+                                    : "";
 }
 
 /* 409: another client has made it meanwhile. */
@@ -104,16 +101,9 @@ static enum status make_collection(struct ctx *ctx, const struct qdrant_settings
                                    size_t dimensions)
 {
     struct qdrant_answer answer;
-    struct buf b = buf_make(&ctx->arena, 1024);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_member_open(&w, "vectors", '{');
-    json_member_int(&w, "size", (int64_t)dimensions);
-    json_member_str(&w, "distance", S("Cosine"));
-    json_close(&w, '}');
-    write_quantization(&w, q->quantization);
-    json_close(&w, '}');
-    TRY(qdrant_ask(ctx, q, "PUT", "", buf_str(&b), &answer));
+    str body = str_printf(&ctx->arena, "{\"vectors\":{\"size\":%zu,\"distance\":\"Cosine\"}%s}",
+                          dimensions, quantization_of(q->quantization));
+    TRY(qdrant_ask(ctx, q, "PUT", "", body, &answer));
     bool is_made = (answer.code >= 200 && answer.code <= 299) || answer.code == 409;
     return is_made ? OK : qdrant_refused(ctx, &answer);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "core/backup_file.h"
 #include "store/sql/db/db.h"
 #include "store/sql/db/file.h"
@@ -131,14 +132,11 @@ static int show_progress(void *own)
  * others. */
 static enum status make_part(const struct job *j, const struct stat *old)
 {
-    int fd = open(j->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CLEANUP(fd_close) int fd = open(j->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool made = fd >= 0;
     if (made && old && (old->st_uid != geteuid() || old->st_gid != getegid()))
         made = fchown(fd, old->st_uid, old->st_gid) == 0;
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
-    return made ? OK : fail(j->ctx, STORAGE, "cannot create '%s': %s", j->part, strerror(why));
+    return made ? OK : fail(j->ctx, STORAGE, "cannot create '%s': %s", j->part, strerror(errno));
 }
 
 /* SQLite takes the key as a parameter in the name of the new file; the name is wiped after use. */
@@ -258,17 +256,10 @@ static enum status check_closed(struct ctx *ctx, const char *path, const uint8_t
 /* fsync, so that a power cut after the rename cannot leave an empty file behind. */
 static enum status sync_path(struct ctx *ctx, const char *path, int flags)
 {
-    int fd = open(path, flags | O_CLOEXEC);
+    CLEANUP(fd_close) int fd = open(path, flags | O_CLOEXEC);
     bool done = fd >= 0 && fsync(fd) == 0;
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
-    return done ? OK : fail(ctx, STORAGE, "'%s' cannot be synced to disk: %s", path, strerror(why));
-}
-
-static enum status sync_folder(const struct job *j)
-{
-    return sync_path(j->ctx, folder_of(j), O_RDONLY | O_DIRECTORY);
+    return done ? OK
+                : fail(ctx, STORAGE, "'%s' cannot be synced to disk: %s", path, strerror(errno));
 }
 
 /* The count of commits beside the part was made by check_part. That of the old file goes first: a
@@ -292,12 +283,13 @@ static enum status move_part(const struct job *j)
  */
 static enum status put_in_place(const struct job *j)
 {
+    const char *folder = folder_of(j);
     TRY(sync_path(j->ctx, j->part, O_RDWR));
-    TRY(sync_folder(j));
+    TRY(sync_path(j->ctx, folder, O_RDONLY | O_DIRECTORY));
     if (!j->what->replaces && access(j->to, F_OK) == 0)
         return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
     TRY(move_part(j));
-    return sync_folder(j);
+    return sync_path(j->ctx, folder, O_RDONLY | O_DIRECTORY);
 }
 
 /* --- the whole --- */

@@ -201,8 +201,7 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
     TRY(db_exec(ctx, db, "DELETE FROM vector_set")); /* a server that served nothing yet has one */
     if (is_postgres(db))
         TRY(db_exec(ctx, db, pg_move_begin));
-    const struct piece nothing = {.m = m};
-    return write_piece(ctx, db, &nothing);
+    return write_piece(ctx, db, &(struct piece){.m = m});
 }
 
 /* --- copying --- */
@@ -302,7 +301,6 @@ static enum status put_last(struct ctx *ctx, struct db *db, const struct moved_t
 static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
 {
     struct moving *m = *(struct moving *const *)what;
-    const struct piece nothing = {.m = m, .next_table = TABLES};
     TRY(db_prepare_one(ctx, db, SQL_MOVE_PUT_NO));
     TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
     for (size_t i = 0; i < TABLES; i++)
@@ -311,7 +309,7 @@ static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
     if (is_postgres(db))
         TRY(db_exec(ctx, db, pg_move_end));
     TRY(SQL_DO(ctx, db, SQL_FACT_PUT, S("words"), S("")));
-    return write_piece(ctx, db, &nothing);
+    return write_piece(ctx, db, &(struct piece){.m = m, .next_table = TABLES});
 }
 
 static enum status copy_rows(struct moving *m)

@@ -32,9 +32,7 @@ enum status file_make_folders(struct ctx *ctx, const char *path)
 
 void hold_leave(struct hold *h)
 {
-    if (h->fd >= 0)
-        close(h->fd);
-    h->fd = -1;
+    fd_close(&h->fd);
 }
 
 /* Readable by its owner alone; SQLite gives its log files the same rights. */
@@ -148,12 +146,10 @@ enum store_kind file_kind(int fd)
 
 enum store_kind store_kind(struct ctx *ctx, str path)
 {
-    int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CLEANUP(fd_close) int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STORE_ABSENT : STORE_FOREIGN;
-    enum store_kind kind = file_kind(fd);
-    close(fd);
-    return kind;
+    return file_kind(fd);
 }
 
 /* An end that is there and not empty, or "". .new is of a restore that was killed. */
@@ -206,7 +202,7 @@ static bool read_from_wal(const char *path, unsigned char page[PAGE])
 {
     unsigned char head[WAL_HEAD], frame[FRAME_HEAD];
     static const unsigned char first[] = {0, 0, 0, 1};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool found = false, is_log = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head;
     for (off_t at = WAL_HEAD; is_log && !found; at += FRAME_HEAD + PAGE) {
         if (pread(fd, frame, sizeof frame, at) != sizeof frame ||
@@ -215,8 +211,6 @@ static bool read_from_wal(const char *path, unsigned char page[PAGE])
         found =
             !memcmp(frame, first, sizeof first) && pread(fd, page, PAGE, at + FRAME_HEAD) == PAGE;
     }
-    if (fd >= 0)
-        close(fd);
     return found;
 }
 

@@ -107,9 +107,8 @@ int64_t expired_by(const struct db *db)
 enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
                       int64_t *no)
 {
-    struct pool_row row;
     assert(pool.user.n && pool.space.n && db_in_transaction(db));
-    TRY(pool_find(ctx, db, pool, &row));
+    POOL_ROW(row, ctx, db, pool);
     *no = row.no;
     if (row.no)
         return OK;

@@ -8,6 +8,10 @@
 /* All 0 when it does not exist. */
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
+/* Declares it, and gives a failure back. */
+#define POOL_ROW(row, ctx, db, pool)                                                               \
+    struct pool_row row;                                                                           \
+    TRY(pool_find((ctx), (db), (pool), &row))
 /* On PostgreSQL asks for that row ahead. *out is what it was the last time, for what is asked ahead
  * by its number: if the pool has another one, nobody will ask the same. Of a pool that is met first
  * a reader waits for the row. generation: 0 unless nobody here has written to the pool since. */

@@ -87,26 +87,16 @@ void sql_list(struct query *q, const int64_t *v, size_t n)
                                        SQLITE_STATIC));
 }
 
-void sql_reals(struct query *q, const double *v, size_t n)
-{
-    assert(is_postgres(q->db));
-    if (is_postgres(q->db))
-        pg_bind_reals(q->pg, v, n);
-}
-
-void sql_texts(struct query *q, const str *v, size_t n)
-{
-    assert(is_postgres(q->db));
-    if (is_postgres(q->db))
-        pg_bind_texts(q->pg, v, n);
-}
-
-void sql_blobs(struct query *q, const str *v, size_t n)
-{
-    assert(is_postgres(q->db));
-    if (is_postgres(q->db))
-        pg_bind_blobs(q->pg, v, n);
-}
+#define BIND_ON_POSTGRES(NAME, BIND, TYPE)                                                         \
+    void NAME(struct query *q, const TYPE *v, size_t n)                                            \
+    {                                                                                              \
+        assert(is_postgres(q->db));                                                                \
+        if (is_postgres(q->db))                                                                    \
+            BIND(q->pg, v, n);                                                                     \
+    }
+BIND_ON_POSTGRES(sql_reals, pg_bind_reals, double)
+BIND_ON_POSTGRES(sql_texts, pg_bind_texts, str)
+BIND_ON_POSTGRES(sql_blobs, pg_bind_blobs, str)
 
 /* A forgotten parameter would be NULL and match no row, so the count is checked. */
 bool sql_row(struct query *q)

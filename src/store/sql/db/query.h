@@ -132,6 +132,13 @@ str sql_see_blob(struct query *q);
     } while (0)
 #define SQL_GET_ONE(q, v)                                                                          \
     (v) = _Generic((v), str : sql_get_text, double : sql_get_real, default : sql_get_int)(q)
+/* A function NAME that reads the next columns into a struct *out, of which these are members. */
+#define SQL_READER(NAME, TYPE, ...)                                                                \
+    static void NAME(struct query *q, TYPE *out)                                                   \
+    {                                                                                              \
+        *out = (TYPE){0};                                                                          \
+        SQL_GET(q, __VA_ARGS__);                                                                   \
+    }
 /* The next row into these; without one they stay as they are. An enum status. */
 #define SQL_GET_ROW(q, ...)                                                                        \
     ({                                                                                             \
@@ -169,6 +176,12 @@ static inline void sql_read_text(struct query *q, str *out)
         }                                                                                          \
         s_;                                                                                        \
     })
+
+/* Declares v and n, all rows of a statement as SQL_LIST gives them, and gives a failure back. */
+#define SQL_ALL(TYPE, v, n, ctx, db, read, ...)                                                    \
+    TYPE *v;                                                                                       \
+    size_t n;                                                                                      \
+    TRY(SQL_LIST((ctx), (db), read, &v, &n, __VA_ARGS__))
 
 /* A list's limit as SQL takes it. */
 static inline int64_t sql_limit(size_t n)

@@ -12,13 +12,6 @@ struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, 
     return list;
 }
 
-ORDER(by_word, struct word_change, UP(word) ?: UP(doc) ?: UP(no));
-
-void word_changes_sort(struct word_change *v, size_t n)
-{
-    SORT(v, n, by_word);
-}
-
 /* All changes of the document that stands first; how many those are. */
 static size_t change_document(const struct word_change *v, size_t n, struct posting *one,
                               bool *is_there)

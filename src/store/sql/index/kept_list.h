@@ -33,11 +33,10 @@ static inline size_t kept_list_bytes(size_t room)
 struct kept_list *kept_list_new(struct word_lists *of, const struct posting *v, size_t n,
                                 size_t room);
 
-/* Orders changes by word, then document, then time. */
-void word_changes_sort(struct word_change *v, size_t n);
 /*
- * What a list (NULL: no documents) becomes by changes of its word: itself, with more behind its n;
- * or a new one; or NULL. *n is how many it has then, which the caller sets.
+ * What a list (NULL: no documents) becomes by changes of its word, in the order of documents, then
+ * of time: itself, with more behind its n; or a new one; or NULL. *n is how many it has then, which
+ * the caller sets.
  */
 struct kept_list *kept_list_changed(struct kept_list *list, struct word_lists *of,
                                     const struct word_change *v, size_t n_changes, size_t *n);

@@ -419,6 +419,8 @@ static void plan_place(struct word_lists *lists, uint64_t word, const struct wor
     out->v[out->n++] = next;
 }
 
+ORDER(by_word, struct word_change, UP(word) ?: UP(doc) ?: UP(no));
+
 /* The lists of the view before become those of the view behind. The changes of memories stand last
  * among those of a word. */
 static struct next_places plan_places(struct word_lists *lists, struct arena *a)
@@ -426,7 +428,7 @@ static struct next_places plan_places(struct word_lists *lists, struct arena *a)
     struct word_change *v = lists->changes;
     size_t n = lists->n_changes;
     struct next_places out = {ROOM_N(a, struct next_place, 2 * n), 0};
-    word_changes_sort(v, n);
+    SORT(v, n, by_word);
     for (size_t from = 0, to; from < n; from = to) {
         size_t memories = from;
         for (to = from; to < n && v[to].word == v[from].word; to++)

@@ -12,11 +12,8 @@ static void bind_owners(struct query *q, const struct erasure_key *key, struct p
     SQL_BIND(q, blob_of(of_pool), blob_of(of_user));
 }
 
-static void read_erasure(struct query *q, struct certificate *out)
-{
-    *out = (struct certificate){.no = sql_get_int(q)};
-    SQL_GET(q, out->id, out->at, out->what, out->memories, out->messages);
-}
+SQL_READER(read_erasure, struct certificate, out->no, out->id, out->at, out->what, out->memories,
+           out->messages);
 
 /* Without a key nothing was ever erased. */
 enum status store_erasures(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t before,

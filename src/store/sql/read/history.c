@@ -30,31 +30,22 @@ static enum status add_row(struct chain *c, int64_t no)
 /* The numbers first: a statement is not run again while it is read. */
 static enum status add_each(struct chain *c, enum sql which, str name)
 {
-    int64_t *nos;
-    size_t n;
     if (!name.n)
         return OK;
-    TRY(which == SQL_MEMORY_NO
-            ? SQL_LIST(c->ctx, c->db, sql_read_int, &nos, &n, which, c->pool, name)
-            : SQL_LIST(c->ctx, c->db, sql_read_int, &nos, &n, which, c->pool, name, CHAIN_MAX));
+    SQL_ALL(int64_t, nos, n, c->ctx, c->db, sql_read_int, which, c->pool, name, CHAIN_MAX);
     for (size_t i = 0; i < n; i++)
         TRY(add_row(c, nos[i]));
     return OK;
 }
 
-static void read_revision(struct query *q, struct revision *out)
-{
-    SQL_GET(q, out->at, out->old);
-}
-
+SQL_READER(read_revision, struct revision, out->at, out->old);
 ORDER(by_age, struct history_item, UP(memory.created) ?: UP(memory.doc));
 
 /* The list grows while it is walked. */
 enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                           struct history_item **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     struct chain c = {ctx, r.db, row.no, NEW_N(&ctx->arena, struct history_item, CHAIN_MAX), 0};
     TRY(add_each(&c, SQL_MEMORY_NO, id));
     if (!c.n)

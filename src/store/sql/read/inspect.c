@@ -13,9 +13,8 @@
 enum status store_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                          doc_id *out)
 {
-    TRY(pool_check(ctx, pool));
     struct memory memory;
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     TRY(memory_find(ctx, r.db, SQL_MEMORY_BY_ID, row.no, id, &memory));
     *out = memory.doc;
     return memory.id.n ? OK : message_find(ctx, r.db, row.no, id, out);
@@ -24,56 +23,45 @@ enum status store_doc_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
 enum status store_learnt(struct ctx *ctx, struct store *s, struct pool_ref pool, str message,
                          struct memory **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SOURCE, row.no, message);
 }
 
 enum status store_once_true(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t at,
                             size_t limit, struct memory **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_ONCE_TRUE, row.no, at, clock_ms(),
                     sql_limit(limit));
 }
 
 /* --- numbers --- */
 
-static void read_group(struct query *q, struct memory_group *out)
-{
-    SQL_GET(q, out->layer, out->type, out->origin, out->n);
-}
+SQL_READER(read_group, struct memory_group, out->layer, out->type, out->origin, out->n);
 
 enum status store_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 struct memory_group **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_group, out, n, SQL_MEMORY_GROUPS, row.no);
 }
 
 enum status store_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               struct pool_totals *out)
 {
-    TRY(pool_check(ctx, pool));
     *out = (struct pool_totals){0};
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_POOL_TOTALS, row.no);
     return SQL_GET_ROW(&q, out->created, out->sessions, out->messages, out->memories, out->closed,
                        out->receipts);
 }
 
-static void read_day(struct query *q, struct day_count *out)
-{
-    SQL_GET(q, out->day, out->stat, out->n);
-}
+SQL_READER(read_day, struct day_count, out->day, out->stat, out->n);
 
 static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
                              int64_t from, int64_t to, struct day_count **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_day, out, n, which, row.no, from, to);
 }
 

@@ -20,8 +20,7 @@ enum status store_memory_page(struct ctx *ctx, struct store *s, const struct mem
     int64_t *pools = NEW_N(&ctx->arena, int64_t, f->n_pools + 1);
     READER(r, ctx, s);
     for (size_t i = 0; i < f->n_pools; i++) {
-        struct pool_row row;
-        TRY(pool_find(ctx, r.db, f->pools[i], &row));
+        POOL_ROW(row, ctx, r.db, f->pools[i]);
         pools[i] = row.no;
     }
     return page_read(ctx, r.db, in, pools, f->n_pools, out);
@@ -31,10 +30,9 @@ enum status store_memory_page(struct ctx *ctx, struct store *s, const struct mem
 static enum status pools_of(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t **out,
                             size_t *n)
 {
-    struct pool_row row;
     if (!pool.space.n)
         return SQL_LIST(ctx, db, sql_read_int, out, n, SQL_SESSION_POOLS, pool.user, pool.space);
-    TRY(pool_find(ctx, db, pool, &row));
+    POOL_ROW(row, ctx, db, pool);
     *out = NEW(&ctx->arena, int64_t);
     **out = row.no;
     *n = 1;
@@ -122,28 +120,24 @@ enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct m
                                 struct memory_totals *out)
 {
     struct memory_select select;
-    struct memory_totals found = {0};
     int64_t *pools, now = clock_ms();
     size_t n_pools;
+    *out = (struct memory_totals){0};
     TRY(read_filter(ctx, f, &select));
     READER(r, ctx, s);
     TRY(pools_of(ctx, r.db, f->pool, &pools, &n_pools));
     for (size_t i = 0; i < n_pools; i++) {
         SQL_RUN(q, ctx, r.db, SQL_MEMORY_TOTALS);
         select_bind(&q, &select, pools[i], now);
-        TRY(add_totals(&q, &found));
+        TRY(add_totals(&q, out));
     }
-    *out = found;
     return OK;
 }
 
 /* --- pools --- */
 
-static void read_pool(struct query *q, struct pool_info *out)
-{
-    SQL_GET(q, out->pool.user, out->pool.space, out->created, out->sessions, out->messages,
-            out->memories);
-}
+SQL_READER(read_pool, struct pool_info, out->pool.user, out->pool.space, out->created,
+           out->sessions, out->messages, out->memories);
 
 static void read_sum(struct query *q, struct pool_sum *out)
 {

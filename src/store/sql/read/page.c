@@ -366,7 +366,6 @@ static enum status read_page(struct paging *p, struct memory_page *out)
 enum status page_read(struct ctx *ctx, struct db *db, const struct memory_page_in *in,
                       const int64_t *pools, size_t n_pools, struct memory_page *out)
 {
-    struct memory_page page = {0};
     struct paging p = {.ctx = ctx,
                        .db = db,
                        .in = in,
@@ -378,12 +377,12 @@ enum status page_read(struct ctx *ctx, struct db *db, const struct memory_page_i
         p.places.behind = (struct place){.value = in->place_value, .no = in->place_row};
     for (size_t i = 0; i < n_pools; i++)
         TRY(page_pool(&p, i));
-    TRY(read_page(&p, &page));
+    *out = (struct memory_page){0};
+    TRY(read_page(&p, out));
     if (in->counts) {
-        page.total = sum_of(&p, 0);
-        page.tallies = p.tallies;
-        page.n_tallies = p.n_tallies;
+        out->total = sum_of(&p, 0);
+        out->tallies = p.tallies;
+        out->n_tallies = p.n_tallies;
     }
-    *out = page;
     return OK;
 }

@@ -11,7 +11,6 @@
 enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
                              uint64_t tail, struct message *out)
 {
-    struct pool_row row;
     struct message found = {0};
     int64_t known;
     READER(r, ctx, s);
@@ -20,7 +19,7 @@ enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref p
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_CHAIN, known, chain);
     if (tail)
         SQL_AHEAD(ctx, r.db, SQL_MESSAGE_BY_TAIL, known, tail);
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_ROW(row, ctx, r.db, pool);
     if (chain)
         TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_BY_CHAIN, row.no, chain));
     if (!found.id.n && tail)
@@ -128,9 +127,8 @@ enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref poo
 enum status store_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
                             str *out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
     *n = 0;
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     SQL_RUN(q, ctx, r.db, SQL_IDS_AFTER, row.no, begin);
     while (sql_row(&q))
         out[(*n)++] = sql_get_text(&q);

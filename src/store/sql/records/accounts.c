@@ -51,12 +51,8 @@ enum status store_accounts(struct ctx *ctx, struct store *s, const struct accoun
 
 /* --- those who registered: found by id or address, kept together with a token --- */
 
-static void read_user(struct query *q, struct user *out)
-{
-    *out = (struct user){0};
-    SQL_GET(q, out->id, out->email, out->first_name, out->last_name, out->attributes,
-            out->sealed_key, out->key_preview, out->created, out->updated);
-}
+SQL_READER(read_user, struct user, out->id, out->email, out->first_name, out->last_name,
+           out->attributes, out->sealed_key, out->key_preview, out->created, out->updated);
 
 /* NOT_FOUND without a note. */
 static enum status find_user(struct ctx *ctx, struct store *s, enum sql which, str name,
@@ -155,11 +151,6 @@ struct set_role {
     int64_t *revoked;
 };
 
-static enum status has_owner(struct ctx *ctx, struct db *db, bool *out)
-{
-    return SQL_ANY(ctx, db, out, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER);
-}
-
 enum status role_put(struct ctx *ctx, struct db *db, str user, enum role role)
 {
     return role == ROLE_MEMBER ? SQL_DO(ctx, db, SQL_ROLE_DELETE, user)
@@ -169,7 +160,7 @@ enum status role_put(struct ctx *ctx, struct db *db, str user, enum role role)
 enum status role_keep_owner(struct ctx *ctx, struct db *db)
 {
     bool any;
-    TRY(has_owner(ctx, db, &any));
+    TRY(SQL_ANY(ctx, db, &any, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER));
     return any ? OK : role_put(ctx, db, S(LOCAL_USER), ROLE_OWNER);
 }
 
@@ -184,7 +175,7 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
         return NOT_FOUND;
     TRY(SQL_NUMBER(ctx, db, &was, SQL_ROLE_GET, w->user));
     TRY(role_put(ctx, db, w->user, w->role));
-    TRY(has_owner(ctx, db, &any));
+    TRY(SQL_ANY(ctx, db, &any, SQL_ROLE_OWNED, (int64_t)ROLE_OWNER));
     if (!any)
         return fail_forbidden(ctx, "role",
                               "'" S_FMT "' is the last owner; make somebody else an owner first",
@@ -192,9 +183,7 @@ static enum status set_role(struct ctx *ctx, struct db *db, const void *what)
     TRY(rights_changed(ctx, db, w->user, role_of(was), w->role));
     if (!role_has(role_of(was), MANAGES_PEOPLE) || role_has(w->role, MANAGES_PEOPLE))
         return OK;
-    str *made;
-    size_t n;
-    TRY(SQL_LIST(ctx, db, sql_read_text, &made, &n, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms()));
+    SQL_ALL(str, made, n, ctx, db, sql_read_text, SQL_TOKEN_REVOKE_MADE, w->user, clock_ms());
     *w->revoked = (int64_t)n;
     return rights_revoked(ctx, db, made, n);
 }
@@ -214,9 +203,8 @@ enum status store_set_role(struct ctx *ctx, struct store *s, str user, enum role
  * say nothing. */
 enum status account_erase(struct ctx *ctx, struct db *db, str user)
 {
-    const struct event ends = {.kind = EVENT_ACCESS, .pool.user = user};
-    if (db->notes)
-        notes_add(db->notes, &ends); /* a person has no token whose row would note it */
+    if (db->notes) /* a person has no token whose row would note it */
+        notes_add(db->notes, &(struct event){.kind = EVENT_ACCESS, .pool.user = user});
     TRY(SQL_DO(ctx, db, SQL_ROLE_DELETE, user));
     TRY(role_keep_owner(ctx, db));
     TRY(SQL_DO(ctx, db, SQL_USER_DELETE, user));
@@ -228,8 +216,7 @@ static enum status erase_account(struct ctx *ctx, struct db *db, const void *wha
 {
     const str *user = what;
     struct erasure_names names = {0};
-    ERASING(note);
-    TRY(erasing_begin(ctx, db, &(struct erasing_in){.pool.user = *user, .what = "account"}, &note));
+    ERASING_BEGUN(note, ctx, db, .pool.user = *user, .what = "account");
     ERASURE_NAME(&names, &note.key, "account", *user);
     TRY(erasing_names(ctx, &note, &names));
     TRY(erasing_end(ctx, &note));

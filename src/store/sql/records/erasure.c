@@ -228,8 +228,7 @@ enum status erasing_end(struct ctx *ctx, struct erasing *e)
 
 enum status erasure_taken_back(struct ctx *ctx, struct db *db, str undo, int64_t behind)
 {
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "again"}, &e));
+    ERASING_BEGUN(e, ctx, db, .what = "again");
     TRY(undo.n ? SQL_DO(ctx, db, SQL_ERASURE_HASHES_AGAIN, e.no, undo)
                : SQL_DO(ctx, db, SQL_ERASURE_HASHES_SINCE, e.no, behind));
     e.hashes = db_changes(db);
@@ -269,9 +268,8 @@ static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_
 enum status store_was_erased(struct ctx *ctx, struct store *s, struct pool_ref pool,
                              const struct erased_ask *v, size_t n, bool *out)
 {
-    TRY(pool_check(ctx, pool));
     struct erasure_key key;
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     TRY(erasure_key_find(ctx, r.db, false, &key));
     for (size_t i = 0; i < n; i++) {
         out[i] = false;
@@ -290,9 +288,7 @@ struct again_call {
 static enum status bring_again(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct again_call *c = what;
-    const struct erasing_in in = {.pool = c->pool, .what = "again"};
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
+    ERASING_BEGUN(e, ctx, db, .pool = c->pool, .what = "again");
     for (size_t i = 0; i < c->n; i++) {
         struct erasure_names names = {0};
         name_row(&ctx->arena, &e.key, c->pool, &c->v[i], &names);

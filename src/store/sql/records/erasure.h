@@ -49,6 +49,10 @@ struct erasing_in {
 void erasing_count(struct db *db, struct erasing *out);
 MUST_USE enum status erasing_begin(struct ctx *ctx, struct db *db, const struct erasing_in *in,
                                    struct erasing *out);
+/* Declares one of this scope, begun with these members of struct erasing_in. */
+#define ERASING_BEGUN(e, ctx, db, ...)                                                             \
+    ERASING(e);                                                                                    \
+    TRY(erasing_begin((ctx), (db), &(struct erasing_in){__VA_ARGS__}, &e))
 /* The hashes of what is forgotten as a whole; rows follow with erasing_memory and the other. */
 MUST_USE enum status erasing_scope(struct ctx *ctx, struct erasing *e, const struct forget *what);
 /* Nothing when nothing is being noted. */

@@ -48,11 +48,9 @@ enum status session_claim(struct ctx *ctx, struct db *db, int64_t session, int64
  * Another process that is alive keeps its claims. */
 enum status claims_free(struct ctx *ctx, struct db *db)
 {
-    int64_t *owners;
-    size_t n;
     if (is_postgres(db))
         return SQL_DO(ctx, db, SQL_WAITING_ABANDONED);
-    TRY(SQL_LIST(ctx, db, sql_read_int, &owners, &n, SQL_WAITING_OWNERS));
+    SQL_ALL(int64_t, owners, n, ctx, db, sql_read_int, SQL_WAITING_OWNERS);
     for (size_t i = 0; i < n; i++)
         if (!hold_has_mark(db->hold, owners[i]))
             TRY(SQL_DO(ctx, db, SQL_WAITING_DISOWN, owners[i]));
@@ -162,8 +160,7 @@ enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_m
 static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
                                 struct session_ref *out)
 {
-    struct pool_row row;
-    TRY(pool_find(ctx, db, pool, &row));
+    POOL_ROW(row, ctx, db, pool);
     out->pool = row.no;
     return session_find(ctx, db, row.no, id, &out->no);
 }

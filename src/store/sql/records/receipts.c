@@ -196,14 +196,13 @@ static enum status read_replay(struct query *q, struct replay *out)
 enum status store_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
                           struct replay *v, size_t n)
 {
-    struct pool_row row;
     int64_t known, now = clock_ms();
     READER(r, ctx, s);
     TRY(pool_ahead(ctx, r.db, pool, &known));
     for (size_t i = 0; i < n; i++)
         if (v[i].chain)
             SQL_AHEAD(ctx, r.db, SQL_REPLAY_GET, known, v[i].chain, session, now);
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_ROW(row, ctx, r.db, pool);
     for (size_t i = 0; i < n; i++) {
         SQL_RUN(q, ctx, r.db, SQL_REPLAY_GET, row.no, v[i].chain, session, now);
         v[i].block = S("");

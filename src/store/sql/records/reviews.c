@@ -21,8 +21,7 @@ struct hold_note {
 static enum status note_held(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct hold_note *h = what;
-    struct pool_row pool;
-    TRY(pool_find(ctx, db, h->pool, &pool));
+    POOL_ROW(pool, ctx, db, h->pool);
     return SQL_DO(ctx, db, h->held.is_memory ? SQL_REVIEW_HOLD_MEMORY : SQL_REVIEW_HOLD_MESSAGE,
                   pool.no, h->held.id, h->held.version, h->now);
 }
@@ -45,11 +44,8 @@ enum status store_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,
     return OK;
 }
 
-static void read_held(struct query *q, struct held_item *out)
-{
-    SQL_GET(q, out->id, out->is_memory, out->version, out->state, out->first, out->last,
-            out->times);
-}
+SQL_READER(read_held, struct held_item, out->id, out->is_memory, out->version, out->state,
+           out->first, out->last, out->times);
 
 enum status store_held(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                        struct held_item *out)
@@ -77,9 +73,8 @@ struct decision {
 static enum status put_decision(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct decision *d = what;
-    struct pool_row pool;
     bool is_there;
-    TRY(pool_find(ctx, db, d->pool, &pool));
+    POOL_ROW(pool, ctx, db, d->pool);
     TRY(SQL_ANY(ctx, db, &is_there, SQL_REVIEW_GET, pool.no, d->id));
     if (!is_there)
         return fail(ctx, NOT_FOUND, "nothing with the id '" S_FMT "' is quarantined", S_ARG(d->id));

@@ -9,12 +9,9 @@
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 
-static void read_columns(struct query *q, struct session_row *out)
-{
-    struct session *session = &out->session;
-    SQL_GET(q, out->pool, session->no, session->id, session->space, session->title,
-            session->metadata, session->created, session->updated, session->messages);
-}
+SQL_READER(read_columns, struct session_row, out->pool, out->session.no, out->session.id,
+           out->session.space, out->session.title, out->session.metadata, out->session.created,
+           out->session.updated, out->session.messages);
 
 enum status session_read(struct query *q, struct session_row *out)
 {
@@ -27,10 +24,9 @@ enum status session_read(struct query *q, struct session_row *out)
 static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
                                 struct session_row *out)
 {
-    struct pool_row row;
     if (!pool.space.n)
         return SQL_ALONE(session_read(&q_, out), ctx, db, SQL_SESSION_BY_ID_OF_USER, pool.user, id);
-    TRY(pool_find(ctx, db, pool, &row));
+    POOL_ROW(row, ctx, db, pool);
     return SQL_ALONE(session_read(&q_, out), ctx, db, SQL_SESSION_BY_ID, row.no, id);
 }
 
@@ -118,9 +114,6 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
 enum status store_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                  const struct session_change *change, struct session *out)
 {
-    struct session changed;
-    struct change_session c = {pool, id, change, &changed};
-    TRY(writer_call(ctx, s->writer, change_session, &c));
-    *out = changed;
-    return OK;
+    struct change_session c = {pool, id, change, out};
+    return writer_call(ctx, s->writer, change_session, &c);
 }

@@ -44,17 +44,13 @@ enum status store_sync_all(struct ctx *ctx, struct store *s)
     return writer_call(ctx, s->writer, queue_all, NULL);
 }
 
-static void read_item(struct query *q, struct sync_item *out)
-{
-    *out = (struct sync_item){.no = sql_get_int(q)};
-    SQL_GET(q, out->pool.user, out->pool.space, out->id, out->tries);
-}
+SQL_READER(read_item, struct sync_item, out->no, out->pool.user, out->pool.space, out->id,
+           out->tries);
 
 /* Read when it is due, not when it was queued: the second place gets the newest state once. */
 static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
 {
-    struct pool_row row;
-    TRY(pool_find(ctx, db, m->pool, &row));
+    POOL_ROW(row, ctx, db, m->pool);
     TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, row.no, m->id, &m->memory));
     m->exists = m->memory.id.n && !m->memory.valid_to;
     if (!m->exists)
@@ -65,16 +61,12 @@ static enum status read_one(struct ctx *ctx, struct db *db, struct sync_item *m)
 enum status store_sync_waiting(struct ctx *ctx, struct store *s, size_t limit,
                                struct sync_item **out, size_t *n, int64_t *all)
 {
-    struct sync_item *v;
-    size_t have;
     int64_t waiting;
     READER(r, ctx, s);
     TRY(SQL_NUMBER(ctx, r.db, &waiting, SQL_SYNC_COUNT));
-    TRY(SQL_LIST(ctx, r.db, read_item, &v, &have, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit)));
-    for (size_t i = 0; i < have; i++)
-        TRY(read_one(ctx, r.db, &v[i]));
-    *out = v;
-    *n = have;
+    TRY(SQL_LIST(ctx, r.db, read_item, out, n, SQL_SYNC_NEXT, clock_ms(), sql_limit(limit)));
+    for (size_t i = 0; i < *n; i++)
+        TRY(read_one(ctx, r.db, &(*out)[i]));
     *all = waiting;
     return OK;
 }

@@ -53,8 +53,7 @@ enum status store_put_token(struct ctx *ctx, struct store *s, const struct token
 
 enum status rights_revoked(struct ctx *ctx, struct db *db, const str *tokens, size_t n)
 {
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &(struct erasing_in){.what = "rights"}, &e));
+    ERASING_BEGUN(e, ctx, db, .what = "rights");
     for (size_t i = 0; i < n; i++) {
         struct erasure_names names = {0};
         ERASURE_NAME(&names, &e.key, "token", tokens[i]);
@@ -66,9 +65,7 @@ enum status rights_revoked(struct ctx *ctx, struct db *db, const str *tokens, si
 enum status rights_changed(struct ctx *ctx, struct db *db, str user, enum role was, enum role now)
 {
     const bool takes = now < was;
-    const struct erasing_in in = {.what = takes ? "rights" : "again"};
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
+    ERASING_BEGUN(e, ctx, db, .what = takes ? "rights" : "again");
     for (enum role r = (takes ? now : was) + 1; r <= (takes ? was : now); r++) {
         struct erasure_names names = {0};
         struct erasure_word word = {0};
@@ -89,9 +86,7 @@ struct revoke {
 
 static enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id)
 {
-    str *revoked;
-    size_t n;
-    TRY(SQL_LIST(ctx, db, sql_read_text, &revoked, &n, SQL_TOKEN_REVOKE, user, id, clock_ms()));
+    SQL_ALL(str, revoked, n, ctx, db, sql_read_text, SQL_TOKEN_REVOKE, user, id, clock_ms());
     return n ? rights_revoked(ctx, db, revoked, n) : NOT_FOUND;
 }
 
@@ -221,10 +216,8 @@ static enum status take_right(struct ctx *ctx, struct db *db, const struct erasu
 enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,
                                int64_t behind, int64_t *taken)
 {
-    struct had_right *v;
-    size_t n;
     bool is_taken;
-    TRY(SQL_LIST(ctx, db, read_right, &v, &n, SQL_RIGHTS, (int64_t)ROLE_OPERATOR));
+    SQL_ALL(struct had_right, v, n, ctx, db, read_right, SQL_RIGHTS, (int64_t)ROLE_OPERATOR);
     for (size_t i = 0; i < n; i++, *taken += is_taken)
         TRY(take_right(ctx, db, key, behind, &v[i], &is_taken));
     return role_keep_owner(ctx, db);

@@ -15,10 +15,9 @@
 /* What a pool's work cost outlives its row in the log. */
 static enum status count_tokens(struct ctx *ctx, struct db *db, const struct work *work)
 {
-    struct pool_row pool;
     if (!work->model.n || !work->pool.space.n || !(work->tokens_in + work->tokens_out))
         return OK;
-    TRY(pool_find(ctx, db, work->pool, &pool));
+    POOL_ROW(pool, ctx, db, work->pool);
     if (!pool.no)
         return OK;
     TRY(days_add(ctx, db, pool.no, DAY_CORE_IN, work->tokens_in));
@@ -43,12 +42,8 @@ enum status store_log_work(struct ctx *ctx, struct store *s, const struct work *
     return writer_call(ctx, s->writer, log_work, work);
 }
 
-static void read_work(struct query *q, struct work *out)
-{
-    *out = (struct work){0};
-    SQL_GET(q, out->pool.user, out->pool.space, out->kind, out->status, out->details, out->model,
-            out->tokens_in, out->tokens_out, out->took_ms, out->created);
-}
+SQL_READER(read_work, struct work, out->pool.user, out->pool.space, out->kind, out->status,
+           out->details, out->model, out->tokens_in, out->tokens_out, out->took_ms, out->created);
 
 enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
                            size_t limit, struct work **out, size_t *n)

@@ -71,12 +71,11 @@ enum status store_token_vectors(struct ctx *ctx, struct store *s, struct pool_re
                                 const doc_id *docs, size_t n, token_vectors_see *see, void *what)
 {
     struct lost_rows lost = {0};
-    struct pool_row row;
     struct vector_set_row set;
     {
         READER(r, ctx, s);
         SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
-        TRY(pool_find(ctx, r.db, pool, &row));
+        POOL_ROW(row, ctx, r.db, pool);
         TRY(vector_set_find(ctx, r.db, &set));
         if (!set.no)
             return OK; /* then no text has any */

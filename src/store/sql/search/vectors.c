@@ -145,17 +145,16 @@ enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct po
                                struct vector_stats *out)
 {
     struct pool_row row = {0};
-    struct vector_stats found = {0};
+    *out = (struct vector_stats){0};
     READER(r, ctx, s);
     if (pool)
         TRY(pool_find(ctx, r.db, *pool, &row));
     SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_STATS_OF : SQL_VECTOR_STATS);
     if (pool)
         sql_int(&q, row.no);
-    TRY(SQL_GET_ROW(&q, found.rows, found.waiting, found.failed));
-    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&s->shelf, row.no);
+    TRY(SQL_GET_ROW(&q, out->rows, out->waiting, out->failed));
+    out->bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&s->shelf, row.no);
     HOLD(&s->lock);
-    found.unreadable = s->unreadable;
-    *out = found;
+    out->unreadable = s->unreadable;
     return OK;
 }

@@ -138,9 +138,8 @@ void notes_clear(struct notes *n)
 
 void notes_reset(struct notes *n, str user)
 {
-    const struct event e = {.kind = EVENT_RESET, .pool.user = user};
     if (n->to)
-        notes_add(n, &e);
+        notes_add(n, &(struct event){.kind = EVENT_RESET, .pool.user = user});
 }
 
 void notes_tell_these(struct notes *n, const struct event *v, size_t many)

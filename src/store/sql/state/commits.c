@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/time_text.h"
@@ -104,7 +105,7 @@ static bool read_file(int fd, struct commit_count *out)
     return n == 0 || !*line || (n == LINE && read_line(line, out));
 }
 
-static enum status fail_file(struct ctx *ctx, const char *file)
+static enum status fail_open(struct ctx *ctx, const char *file)
 {
     return fail_as(ctx, STORAGE, file_error_detail(errno), "cannot open '%s': %s", file,
                    strerror(errno));
@@ -115,18 +116,17 @@ static enum status look_into_file(struct ctx *ctx, const char *file, struct comm
                                   struct marks *marks)
 {
     char lines[1 + LOG_BYTES + LAST_BYTES + 1] = "";
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    CLEANUP(fd_close) int fd = open(file, O_RDONLY | O_CLOEXEC);
     *out = (struct commit_count){0};
     *marks = (struct marks){0};
     if (fd < 0)
-        return errno == ENOENT ? OK : fail_file(ctx, file);
+        return errno == ENOENT ? OK : fail_open(ctx, file);
     if (!read_file(fd, out))
         log_event(LOG_WARN, "store.commits_unread",
                   "file=\"%s\" why=\"it is damaged, so lost commits cannot be noticed now\"", file);
     if (pread(fd, lines, sizeof lines - 1, COPIED_AT) > 0)
         sscanf(lines + 1, "%d %llx %lld", &marks->log.frames, &marks->log.salt, &marks->n);
     marks->is_midway = *lines == '+';
-    close(fd);
     return OK;
 }
 
@@ -138,10 +138,10 @@ static enum status open_file(struct ctx *ctx, const char *path, int *out)
     const char *file = path_of(ctx, path);
     int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return fail_file(ctx, file);
+        return fail_open(ctx, file);
     if (geteuid() == 0 && (stat(path, &st) != 0 || fchown(fd, st.st_uid, st.st_gid) != 0)) {
         close(fd);
-        return fail_file(ctx, file);
+        return fail_open(ctx, file);
     }
     *out = fd;
     return OK;
@@ -242,9 +242,7 @@ void commits_tell(struct commits *c, const struct commit_count *count)
 
 void commits_close(struct commits *c)
 {
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
+    fd_close(&c->fd);
 }
 
 /* --- checkpoints --- */
@@ -253,12 +251,9 @@ void commits_close(struct commits *c)
 static unsigned long long salt_of_log(sqlite3 *db)
 {
     uint64_t salt = 0;
-    int fd = open(sqlite3_filename_wal(sqlite3_db_filename(db, "main")), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && pread(fd, &salt, sizeof salt, SALT_AT) != sizeof salt)
-        salt = 0;
-    if (fd >= 0)
-        close(fd);
-    return salt;
+    const char *log = sqlite3_filename_wal(sqlite3_db_filename(db, "main"));
+    CLEANUP(fd_close) int fd = open(log, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && pread(fd, &salt, sizeof salt, SALT_AT) == sizeof salt ? salt : 0;
 }
 
 /* SQLITE_BUSY: readers need a part of the log; the database is that of an earlier commit. The log

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "store/file.h"
 #include "store/sql/db/file.h"
 
 /*

@@ -84,7 +84,6 @@ static void write_event(struct json_out *w, const struct event *e)
 /* A long list is sent as one reset, with word of changed access. */
 static str sent_text(struct arena *a, const struct notes *n)
 {
-    const struct event reset = {.kind = EVENT_RESET}, access = {.kind = EVENT_ACCESS};
     struct buf b = buf_make(a, SENT_MAX);
     struct json_out w = json_to(&b);
     bool is_access = n->is_access;
@@ -97,10 +96,10 @@ static str sent_text(struct arena *a, const struct notes *n)
         buf_clear(&b);
         w = json_to(&b);
         json_open(&w, '[');
-        write_event(&w, &reset);
+        write_event(&w, &(struct event){.kind = EVENT_RESET});
     }
     if (is_access)
-        write_event(&w, &access);
+        write_event(&w, &(struct event){.kind = EVENT_ACCESS});
     json_close(&w, ']');
     return buf_str(&b);
 }
@@ -114,10 +113,8 @@ enum status notes_pg_end(struct ctx *ctx, struct db *db, struct notes *n)
         read_noted(&q, n);
         TRY(sql_end(&q));
     }
-    if (is_long && !n->pg.notes) {
-        const struct event reset = {.kind = EVENT_RESET};
-        notes_add(n, &reset);
-    }
+    if (is_long && !n->pg.notes)
+        notes_add(n, &(struct event){.kind = EVENT_RESET});
     if (!n->n)
         return OK;
     return SQL_DO(ctx, db, SQL_NOTES_SEND, sent_text(&ctx->arena, n));

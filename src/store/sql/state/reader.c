@@ -200,15 +200,6 @@ struct read_view {
     struct seen seen; /* since r began */
 };
 
-static void rest_view(struct ctx *ctx)
-{
-    struct reader *r = &ctx->view->r;
-    if (r->db)
-        r->db->seen = NULL;
-    reader_end(r);
-    *r = (struct reader){0};
-}
-
 struct store_view store_view_begin(struct ctx *ctx, struct store *s)
 {
     if (ctx->view)
@@ -220,8 +211,13 @@ struct store_view store_view_begin(struct ctx *ctx, struct store *s)
 
 void store_view_rest(struct ctx *ctx, UNUSED struct store *s)
 {
-    if (ctx->view)
-        rest_view(ctx);
+    if (!ctx->view)
+        return;
+    struct reader *r = &ctx->view->r;
+    if (r->db)
+        r->db->seen = NULL;
+    reader_end(r);
+    *r = (struct reader){0};
 }
 
 void store_view_pause(struct ctx *ctx, struct store *s)
@@ -235,7 +231,7 @@ void store_view_end(struct store_view *v)
     struct ctx *ctx = v->ctx;
     if (!ctx)
         return;
-    rest_view(ctx);
+    store_view_rest(ctx, ctx->view->s);
     if (ctx->view->notes)
         word_lists_keep_notes(ctx->view->s->lists, ctx->view->notes);
     ctx->view = NULL;
@@ -264,7 +260,7 @@ static enum status begin_in_view(struct ctx *ctx, struct reader *out)
     if (!r->db) {
         enum status status = begin_read(ctx, view->s, r);
         if (status != OK) {
-            rest_view(ctx);
+            store_view_rest(ctx, view->s);
             return status;
         }
         view->seen = (struct seen){.words = 0};

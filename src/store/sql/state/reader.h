@@ -32,9 +32,8 @@ void reader_end(struct reader *r);
     TRY(reader_begin_long((ctx), (s), &r))
 /* As READER, and a pool's row, which is all 0 when there is none. */
 #define POOL_READER(r, row, ctx, s, pool)                                                          \
-    struct pool_row row;                                                                           \
     READER(r, ctx, s);                                                                             \
-    TRY(pool_find((ctx), r.db, (pool), &row))
+    POOL_ROW(row, ctx, r.db, pool)
 
 /* One for credentials. */
 #define ACCESS_READER(r, is_empty, ctx, s)                                                         \

@@ -7,7 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/files.h"
 
 /*
  * An erasure writes changed pages to the log before it empties it into the database. On a full disk
@@ -39,13 +39,12 @@ void reserve_keep(const char *path)
         return;
     if (!is_there && free_bytes(path) < (double)PLENTY * RESERVE_BYTES)
         return;
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CLEANUP(fd_close) int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     off_t bytes = RESERVE_BYTES;
     while (bytes > 0 && posix_fallocate(fd, 0, bytes) != 0)
         bytes -= STEP;
-    close(fd);
 }
 
 bool reserve_lend(const char *path)

@@ -1,6 +1,5 @@
 /* bars.c - bars of statements: written with what follows from them, and read with a pool. */
 #include "store/sql/write/bars.h"
-#include "base/clock.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/records/checks.h"
@@ -62,12 +61,8 @@ enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
 static enum status note_bar(struct ctx *ctx, struct db *db, const struct barring *b,
                             const struct bar *bar)
 {
-    const struct erasing_in in = {.pool = b->pool,
-                                  .what = "bar",
-                                  .undo = b->undo,
-                                  .bar = bar_pack(&ctx->arena, bar)};
-    ERASING(e);
-    TRY(erasing_begin(ctx, db, &in, &e));
+    ERASING_BEGUN(e, ctx, db, .pool = b->pool, .what = "bar", .undo = b->undo,
+                  .bar = bar_pack(&ctx->arena, bar));
     return erasing_end(ctx, &e);
 }
 
@@ -92,9 +87,8 @@ static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool
 static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct barring *b = what;
-    struct pool_row pool;
     UNDO_RECORD(undo);
-    TRY(pool_find(ctx, db, b->pool, &pool));
+    POOL_ROW(pool, ctx, db, b->pool);
     if (!pool.no)
         return OK;
     TRY(undo_record_begin(ctx, db, b->undo, &undo));
@@ -134,7 +128,6 @@ static void read_bar(struct query *q, struct bar *out)
 enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
                        struct bars_read *out)
 {
-    struct pool_row row;
     int64_t known;
     *out = (struct bars_read){0};
     READER(r, ctx, s);
@@ -143,7 +136,7 @@ enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, i
     SQL_AHEAD(ctx, r.db, SQL_MEMORY_PAST, known, now);
     if (r.is_lent) /* a recall goes on with it */
         SQL_AHEAD(ctx, r.db, SQL_VECTOR_SET);
-    TRY(pool_find(ctx, r.db, pool, &row));
+    POOL_ROW(row, ctx, r.db, pool);
     TRY(SQL_LIST(ctx, r.db, read_bar, &out->bars, &out->n, SQL_BAR_LIST, row.no));
     return SQL_LIST(ctx, r.db, read_memory, &out->expired, &out->n_expired, SQL_MEMORY_PAST, row.no,
                     now);

@@ -129,12 +129,11 @@ static enum status change_memories(struct ctx *ctx, struct db *db, const void *w
 {
     const struct change_call *call = what;
     const struct change *c = call->change;
-    struct pool_row pool;
     struct memory old;
     UNDO_RECORD(undo);
     assert(db->changes && db_in_transaction(db));
     *call->changed = 0;
-    TRY(pool_find(ctx, db, c->pool, &pool));
+    POOL_ROW(pool, ctx, db, c->pool);
     TRY(undo_record_begin(ctx, db, c->undo, &undo));
     for (size_t i = 0; i < call->n; i++) {
         TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, call->ids[i], &old));

@@ -89,16 +89,14 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
 static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct pool_call *c = what;
-    struct memory summary, *v;
-    struct pool_row pool;
-    size_t n;
+    struct memory summary;
     int64_t erased = 0;
-    TRY(pool_find(ctx, db, c->pool, &pool));
+    POOL_ROW(pool, ctx, db, c->pool);
     TRY(memory_find(ctx, db, SQL_MEMORY_BY_ID, pool.no, c->id, &summary));
     if (!summary.id.n || summary.layer != LAYER_SUMMARY)
         return fail(ctx, NOT_FOUND, "no summary '" S_FMT "'", S_ARG(c->id));
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool.no};
-    TRY(memories_with(&e, SQL_MEMORY_BY_SUPERSEDER, c->id, &v, &n));
+    MEMORIES_WITH(v, n, &e, SQL_MEMORY_BY_SUPERSEDER, c->id);
     if (summary.valid_to || !n)
         return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(c->id),
                     summary.valid_to ? "is archived already"
@@ -123,7 +121,6 @@ enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool,
 enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct memory **out, size_t *n)
 {
-    TRY(pool_check(ctx, pool));
-    POOL_READER(r, row, ctx, s, pool);
+    CHECKED_READER(r, row, ctx, s, pool);
     return SQL_LIST(ctx, r.db, read_memory, out, n, SQL_MEMORY_BY_SUPERSEDER, row.no, id);
 }

@@ -90,8 +90,7 @@ static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *
     struct index_changes changes = {0};
     struct pass p = {.to = {.ctx = ctx, .db = db, .changes = &changes, .now = clock_ms()},
                      .seen = c->seen};
-    struct pool_row row;
-    TRY(pool_find(ctx, db, c->pool, &row));
+    POOL_ROW(row, ctx, db, c->pool);
     p.to.pool = row.no;
     p.max_kept = c->n_merges;
     p.kept = NEW_N(&ctx->arena, doc_id, p.max_kept + 1);

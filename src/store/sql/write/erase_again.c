@@ -50,9 +50,7 @@ static enum status forget_again(struct again *a, const struct forget *what)
 
 static enum status erase_sessions(struct again *a)
 {
-    str *v;
-    size_t n;
-    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_SESSIONS, a->no));
+    SQL_ALL(str, v, n, a->ctx, a->db, sql_read_text, SQL_ERASURE_SESSIONS, a->no);
     for (size_t i = 0; i < n; i++) {
         bool all, talk;
         TRY(WAS_ERASED(a, &all, "session", a->pool.user, a->pool.space, v[i]));
@@ -68,9 +66,7 @@ static enum status erase_sessions(struct again *a)
 
 static enum status erase_messages(struct again *a)
 {
-    str *v;
-    size_t n;
-    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_MESSAGES, a->no));
+    SQL_ALL(str, v, n, a->ctx, a->db, sql_read_text, SQL_ERASURE_MESSAGES, a->no);
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(WAS_ERASED(a, &is_erased, "id", a->pool.user, a->pool.space, v[i]));
@@ -93,10 +89,9 @@ static enum status look_at_memory(struct again *a, const struct memory *m, bool 
 
 static enum status erase_memories(struct again *a)
 {
-    struct memory *v;
-    size_t n, n_ids = 0;
-    TRY(SQL_LIST(a->ctx, a->db, read_memory, &v, &n, SQL_ERASURE_MEMORIES, a->no));
+    SQL_ALL(struct memory, v, n, a->ctx, a->db, read_memory, SQL_ERASURE_MEMORIES, a->no);
     str *ids = NEW_N(&a->ctx->arena, str, n);
+    size_t n_ids = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(look_at_memory(a, &v[i], &is_erased));
@@ -123,11 +118,9 @@ static void read_bar(struct query *q, struct bar_row *out)
 static enum status put_bars(struct again *a)
 {
     struct erasure_names names = {0};
-    struct bar_row *v;
-    size_t n;
     ERASURE_NAME(&names, a->key, "bars", a->pool.user, a->pool.space);
-    TRY(SQL_LIST(a->ctx, a->db, read_bar, &v, &n, SQL_ERASURE_BARS,
-                 blob_at(names.v[0], ERASURE_HASH_BYTES), a->behind));
+    SQL_ALL(struct bar_row, v, n, a->ctx, a->db, read_bar, SQL_ERASURE_BARS,
+            blob_at(names.v[0], ERASURE_HASH_BYTES), a->behind);
     for (size_t i = 0; i < n; i++) {
         bool holds;
         TRY(WAS_ERASED(a, &holds, "bar", v[i].id));
@@ -159,17 +152,12 @@ struct pool_name {
     struct pool_ref pool;
 };
 
-static void read_pool(struct query *q, struct pool_name *out)
-{
-    SQL_GET(q, out->no, out->pool.user, out->pool.space);
-}
+SQL_READER(read_pool, struct pool_name, out->no, out->pool.user, out->pool.space);
 
 /* Each pool with memory of its own. */
 static enum status erase_in_pools(struct again *a)
 {
-    struct pool_name *v;
-    size_t n;
-    TRY(SQL_LIST(a->ctx, a->db, read_pool, &v, &n, SQL_ERASURE_POOLS));
+    SQL_ALL(struct pool_name, v, n, a->ctx, a->db, read_pool, SQL_ERASURE_POOLS);
     for (size_t i = 0; i < n; i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(a->ctx, 0);
         struct again each = *a;
@@ -183,9 +171,7 @@ static enum status erase_in_pools(struct again *a)
 
 static enum status erase_accounts(struct again *a)
 {
-    str *v;
-    size_t n;
-    TRY(SQL_LIST(a->ctx, a->db, sql_read_text, &v, &n, SQL_ERASURE_USERS));
+    SQL_ALL(str, v, n, a->ctx, a->db, sql_read_text, SQL_ERASURE_USERS);
     for (size_t i = 0; i < n; i++) {
         bool is_erased;
         TRY(WAS_ERASED(a, &is_erased, "account", v[i]));

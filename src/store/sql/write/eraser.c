@@ -32,12 +32,6 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
     return OK;
 }
 
-enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
-                          size_t *n)
-{
-    return SQL_LIST(e->ctx, e->db, read_memory, out, n, which, e->pool, text);
-}
-
 enum status erase_listed(struct eraser *e, const struct memory *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -47,9 +41,7 @@ enum status erase_listed(struct eraser *e, const struct memory *v, size_t n)
 
 enum status erase_memories_with(struct eraser *e, enum sql which, str text)
 {
-    struct memory *v;
-    size_t n;
-    TRY(memories_with(e, which, text, &v, &n));
+    MEMORIES_WITH(v, n, e, which, text);
     TRY(erase_listed(e, v, n));
     for (size_t i = 0; i < n; i++)
         if (v[i].layer == LAYER_SUMMARY)
@@ -77,9 +69,7 @@ static void note_session(struct eraser *e, struct sessions *all, str id)
 /* The sessions of the episodes that `which` gives. */
 static enum status note_episodes(struct eraser *e, struct sessions *all, enum sql which, str text)
 {
-    struct memory *v;
-    size_t n;
-    TRY(memories_with(e, which, text, &v, &n));
+    MEMORIES_WITH(v, n, e, which, text);
     for (size_t i = 0; i < n; i++)
         if (v[i].layer == LAYER_EPISODE && v[i].session.n)
             note_session(e, all, v[i].session);
@@ -96,9 +86,7 @@ static enum status note_relatives(struct eraser *e, struct sessions *all, const 
 /* Its episodes, and memories that were distilled from it without naming a message. */
 static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t at)
 {
-    struct memory *v;
-    size_t n;
-    TRY(memories_with(e, SQL_MEMORY_BY_SESSION, all->v[at].id, &v, &n));
+    MEMORIES_WITH(v, n, e, SQL_MEMORY_BY_SESSION, all->v[at].id);
     for (size_t i = 0; i < n; i++) {
         bool is_episode = v[i].layer == LAYER_EPISODE;
         if (!is_episode && (v[i].origin != ORIGIN_DISTILLED || v[i].source.n))

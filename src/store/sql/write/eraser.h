@@ -20,10 +20,11 @@ struct eraser {
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);
 MUST_USE enum status erase_listed(struct eraser *e, const struct memory *v, size_t n);
-/* All that `which` gives for the text, closed ones too. */
+/* Declares v and n: all that `which` gives for the text, closed ones too. */
+#define MEMORIES_WITH(v, n, e, which, text)                                                        \
+    SQL_ALL(struct memory, v, n, (e)->ctx, (e)->db, read_memory, (which), (e)->pool, (text))
+/* Erases all of these. */
 MUST_USE enum status erase_memories_with(struct eraser *e, enum sql which, str text);
-MUST_USE enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
-                                   size_t *n);
 /* With the memories that came from it; or these stay and lose their source. */
 MUST_USE enum status erase_message(struct eraser *e, const struct message *m, bool keeps_memories);
 /*

@@ -64,8 +64,7 @@ static void log_close(struct log_file *f)
 {
     if (f->bytes)
         munmap((void *)f->text.p, f->bytes);
-    if (f->fd >= 0)
-        close(f->fd);
+    fd_close(&f->fd);
 }
 
 static enum status file_failed(struct ctx *ctx, const struct log_file *f, const char *what)
@@ -207,9 +206,7 @@ static enum status read_hashes(struct ctx *ctx, struct db *db, int64_t no, str *
 static enum status rows_as_lines(struct ctx *ctx, const struct side *side, int64_t behind,
                                  struct buf *b, int64_t *newest)
 {
-    struct log_line *v;
-    size_t n;
-    TRY(SQL_LIST(ctx, side->db, read_row, &v, &n, SQL_ERASURE_AFTER, behind));
+    SQL_ALL(struct log_line, v, n, ctx, side->db, read_row, SQL_ERASURE_AFTER, behind);
     *newest = n ? v[n - 1].no : behind;
     for (size_t i = 0; i < n; i++) {
         v[i].lineage = side->lineage;

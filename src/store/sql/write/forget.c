@@ -69,19 +69,12 @@ static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
 
 enum status memory_reopen(struct eraser *e, struct memory *m)
 {
-    struct memory *other;
-    size_t n = 0;
-    if (m->key.n)
-        TRY(memories_with(e, SQL_MEMORY_BY_KEY, m->key, &other, &n));
-    SQL_RUN(q, e->ctx, e->db, n ? SQL_MEMORY_CLOSE : SQL_MEMORY_REOPEN, e->pool, memory_no(m->doc));
-    if (n) {
-        sql_int(&q, other->valid_from ? other->valid_from : other->created);
-        sql_text(&q, other->id);
-    }
-    sql_int(&q, clock_ms());
-    TRY(sql_do(&q));
-    if (n)
-        return OK;
+    struct memory other;
+    TRY(memory_find(e->ctx, e->db, SQL_MEMORY_BY_KEY, e->pool, m->key, &other));
+    if (other.id.n)
+        return SQL_DO(e->ctx, e->db, SQL_MEMORY_CLOSE, e->pool, memory_no(m->doc),
+                      other.valid_from ? other.valid_from : other.created, other.id, clock_ms());
+    TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_REOPEN, e->pool, memory_no(m->doc), clock_ms()));
     index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m, NULL);
     e->memories--;
     e->closed++;
@@ -291,9 +284,8 @@ static enum status count_documents(struct ctx *ctx, struct db *db, const struct 
 enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *what,
                            int64_t *documents, bool *rewrites)
 {
-    struct pool_row row;
     int64_t all;
-    TRY(pool_find(ctx, db, what->pool, &row));
+    POOL_ROW(row, ctx, db, what->pool);
     TRY(count_documents(ctx, db, what, row.no, documents));
     TRY(SQL_NUMBER(ctx, db, &all, SQL_WORDS_TOTAL));
     *rewrites = !is_postgres(db) && *documents > MANY && *documents * REWRITE_PAYS > all;
@@ -309,10 +301,9 @@ static enum status set_removal(const struct forgetting *f, bool at_once)
 /* Words are removed at once again behind it, whoever erases next. */
 enum status forget_some(struct forgetting *f, bool rewrites)
 {
-    struct pool_row row;
     assert(f->db->changes && db_in_transaction(f->db));
     TRY(SQL_DO(f->ctx, f->db, SQL_ERASED_CLEAR));
-    TRY(pool_find(f->ctx, f->db, f->what->pool, &row));
+    POOL_ROW(row, f->ctx, f->db, f->what->pool);
     TRY(set_removal(f, !rewrites));
     TRY(erase_what(f, row.no));
     return rewrites ? set_removal(f, true) : OK;

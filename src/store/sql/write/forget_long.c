@@ -86,10 +86,9 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
 static enum status names_session(struct ctx *ctx, struct db *db, const struct forget *what,
                                  bool *out)
 {
-    struct pool_row pool;
     doc_id doc = 0;
     bool is_memory = false;
-    TRY(pool_find(ctx, db, what->pool, &pool));
+    POOL_ROW(pool, ctx, db, what->pool);
     TRY(message_find(ctx, db, pool.no, what->id, &doc));
     TRY(SQL_ANY(ctx, db, &is_memory, SQL_MEMORY_BY_ID, pool.no, what->id));
     *out = !doc && !is_memory;
@@ -146,10 +145,9 @@ static enum status note_counted(struct ctx *ctx, struct db *db, struct long_forg
 static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_forget *l)
 {
     const struct undo_mark *mark = l->what.undo;
-    struct pool_row pool;
     UNDO_RECORD(undo);
     ERASING(note);
-    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    POOL_ROW(pool, ctx, db, l->what.pool);
     TRY(undo_record_begin(ctx, db, mark, &undo));
     TRY(note_begin(ctx, db, l, true, &note));
     TRY(pool_forget(ctx, db, &l->what, &l->erased));
@@ -172,9 +170,8 @@ static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forg
 static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what)
 {
     struct long_forget *l = *(struct long_forget *const *)what;
-    struct pool_row pool;
     bool is_long;
-    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    POOL_ROW(pool, ctx, db, l->what.pool);
     if (!l->what.undo && pool.no)
         TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool.no));
     TRY(measure_long(ctx, db, l, &is_long));
@@ -307,10 +304,7 @@ struct forget_row {
     str name, value;
 };
 
-static void read_row(struct query *q, struct forget_row *out)
-{
-    SQL_GET(q, out->name, out->value);
-}
+SQL_READER(read_row, struct forget_row, out->name, out->value);
 
 static int64_t mark_of(str name)
 {
@@ -362,9 +356,7 @@ static enum status is_at_work(struct ctx *ctx, struct db *db, int64_t mark, bool
 /* What no process is at work on any more; this one is not, when it is asked. */
 static enum status finish_left(struct ctx *ctx, struct db *db, size_t *done)
 {
-    struct forget_row *v;
-    size_t n;
-    TRY(SQL_LIST(ctx, db, read_row, &v, &n, SQL_FACT_FORGETS));
+    SQL_ALL(struct forget_row, v, n, ctx, db, read_row, SQL_FACT_FORGETS);
     for (size_t i = 0; i < n; i++) {
         bool is_held;
         TRY(is_at_work(ctx, db, mark_of(v[i].name), &is_held));

@@ -18,8 +18,7 @@ struct touch {
 static enum status touch_memories(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct touch *t = what;
-    struct pool_row row;
-    TRY(pool_find(ctx, db, t->pool, &row));
+    POOL_ROW(row, ctx, db, t->pool);
     for (size_t i = 0; i < t->n; i++)
         if (doc_is_memory(t->docs[i]))
             TRY(SQL_LATER(ctx, db, SQL_MEMORY_TOUCH, row.no, memory_no(t->docs[i]), t->now));

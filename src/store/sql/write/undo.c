@@ -245,13 +245,10 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct pool_call *c = what;
     struct undoing u = {.ctx = ctx, .db = db};
-    struct pool_row pool;
-    str *parts;
-    size_t n;
     assert(db->changes && db_in_transaction(db));
-    TRY(pool_find(ctx, db, c->pool, &pool));
+    POOL_ROW(pool, ctx, db, c->pool);
     u.pool = pool.no;
-    TRY(SQL_LIST(ctx, db, read_part, &parts, &n, SQL_UNDO_PARTS, u.pool, c->id, clock_ms()));
+    SQL_ALL(str, parts, n, ctx, db, read_part, SQL_UNDO_PARTS, u.pool, c->id, clock_ms());
     if (!n)
         return fail(ctx, NOT_FOUND, "there is nothing to undo with the id '" S_FMT "'",
                     S_ARG(c->id));
