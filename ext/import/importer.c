@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "core/session_title.h"
+#include "engine/chat.h"
 #include "engine/extract/secrets.h"
 #include "engine/text/forget_request.h"
 
@@ -90,20 +90,12 @@ static enum status extract_from(struct importer *im, const struct message *m)
     return OK;
 }
 
-/* Of a session that has none yet: the store keeps the first. */
-static str title_of(const struct importer *im)
-{
-    for (size_t i = 0; i < im->b.n_messages; i++)
-        if (str_is(im->b.messages[i].role, "user"))
-            return session_title(im->b.messages[i].text);
-    return S("");
-}
-
 static enum status queue_bundle(struct importer *im)
 {
     struct bundle b = im->b;
     struct ctx *work = &im->work;
-    b.session.title = b.session.title.n ? b.session.title : title_of(im);
+    if (!b.session.title.n) /* for a session that has none yet: the store keeps the first */
+        b.session.title = engine_title_of(b.messages, b.n_messages);
     b.session.created = b.session.created ? b.session.created : b.messages[0].created;
     forget_requests_leave(S(""), b.messages, b.n_messages);
     const struct quota more = {.memories = (int64_t)b.n_memories,

@@ -10,6 +10,7 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "engine/text.h"
+#include "store/file.h"
 
 /*
  * The file is another program's, so SQLite is called directly: the store's connection would switch
@@ -114,19 +115,6 @@ static int64_t size_of(struct source *s, const char *suffix)
     return stat(path.p, &st) == 0 ? st.st_size : -1;
 }
 
-static const char *uri_of(struct source *s, const char *parameters)
-{
-    struct buf b = buf_make(&s->ctx->arena, 1 << 16);
-    buf_add(&b, s->path[0] == '/' ? S("file://") : S("file:"));
-    for (const char *p = s->path; *p; p++)
-        if (strchr("%?#", *p))
-            buf_printf(&b, "%%%02X", (unsigned)*p);
-        else
-            buf_byte(&b, (unsigned char)*p);
-    buf_printf(&b, "?mode=ro%s", parameters);
-    return str_c(&s->ctx->arena, buf_str(&b));
-}
-
 /* Reads of the tables by their columns ("" is any, for counting) outside views and triggers, a few
  * functions, and the pragmas that describe a table. */
 static int authorize(UNUSED void *own, int action, const char *first, const char *second,
@@ -177,8 +165,11 @@ static enum status open_source(struct source *s)
     bool is_live = size_of(s, "-wal") >= 0 && size_of(s, "-shm") >= 0;
     bool is_copy = !is_live && size_of(s, "-wal") > 0;
     bool has_journal = size_of(s, "-journal") > 0;
-    const char *how = is_live ? "&readonly_shm=1" : is_copy || has_journal ? "" : "&immutable=1";
-    int rc = sqlite3_open_v2(uri_of(s, how), &s->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+    const char *how = is_live                  ? "mode=ro&readonly_shm=1"
+                      : is_copy || has_journal ? "mode=ro"
+                                               : "mode=ro&immutable=1";
+    str uri = file_uri(&s->ctx->arena, s->path, how);
+    int rc = sqlite3_open_v2(uri.p, &s->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
                              is_copy ? "unix-none" : NULL);
     const char *begin = is_copy ? "PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE; BEGIN"
                                 : "PRAGMA cell_size_check=ON; BEGIN";

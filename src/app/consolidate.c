@@ -11,6 +11,7 @@ static FIELDS_OF(consolidate_line, line, (STR, what), (STR, id), (STR, text), (S
 
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)
 {
+<<<<<<< HEAD
     struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     json_open(&w, '{');
     json_key(&w, "report");
@@ -21,6 +22,11 @@ static void print_json(struct ctx *ctx, const struct consolidate_report *r)
     json_close(&w, ']');
     json_close(&w, '}');
     print_buf(w.b);
+=======
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    consolidate_write(&b, r, report_fields, line_fields);
+    print_buf(&b);
+>>>>>>> w-l4
 }
 
 static void print_text(struct ctx *ctx, const struct consolidate_report *r)

@@ -4,8 +4,6 @@
 #include "core/memory.h"
 #include "engine/context.h"
 
-struct engine;
-
 /* A message of the request, in the client's words: text parts joined by newlines. */
 struct said {
     str role, text, name;
@@ -182,6 +180,9 @@ enum held_kind { HELD_RESPONSE, HELD_ITEM, HELD_CONVERSATION };
  * it for the user. */
 MUST_USE enum status engine_may_follow(struct ctx *ctx, struct engine *e, str user,
                                        enum held_kind kind, str id);
+
+/* A title by the first message of the user; asked for only when nothing stands before these. */
+str engine_title_of(const struct message *v, size_t n);
 
 /* --- the built-in model --- */
 

@@ -3,8 +3,6 @@
 
 #include "engine/recall.h"
 
-struct engine;
-
 enum plan_scope { PLAN_PINNED, PLAN_EPISODES, PLAN_TRANSCRIPT };
 extern const char *const plan_scope_names[]; /* pinned, episodes, transcript */
 

@@ -75,6 +75,9 @@ struct consolidate_report {
  * TOO_BUSY when another one does not end within five seconds, or until the deadline. */
 MUST_USE enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         bool dry_run, struct consolidate_report *out);
+/* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers, with those fields. */
+void consolidate_write(struct buf *out, const struct consolidate_report *r,
+                       const struct field *report_fields, const struct field *line_fields);
 /* The last report about anything of the user's; NOT_FOUND without a note. */
 MUST_USE enum status engine_consolidated(struct ctx *ctx, struct engine *e, str user,
                                          struct consolidate_report *out);

@@ -17,9 +17,6 @@
 #include "engine/runtime.h"
 #include "engine/text.h"
 
-struct engine;
-struct store;
-
 /* The store stays the caller's. UNSUPPORTED: the patterns of extraction do not compile here. */
 MUST_USE enum status engine_open(struct ctx *ctx, struct store *store,
                                  const struct settings *settings, struct engine **out);

@@ -13,9 +13,8 @@ struct shares {
     enum model_tier tier;
 };
 /* Divides a context window (in tokens) by the shares of the tier. A system text over its share
- * takes from history (at most half of it), then from chunks; of what the chunks (0: not known)
- * leave unused, half goes to history. */
-struct shares shares_of(enum model_tier tier, int64_t window, int64_t system, int64_t chunks);
+ * takes from history (at most half of it), then from chunks. */
+struct shares shares_of(enum model_tier tier, int64_t window, int64_t system);
 
 /* --- what a model is shown of the session --- */
 

@@ -33,16 +33,16 @@ static bool wait_a_little(struct job_run *run)
 
 static FIELDS_OF(consolidate_line, change, (STR, what), (STR, id), (STR, why));
 
-/* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers. */
-static void write_tidied(struct buf *out, const struct consolidate_report *all)
+void consolidate_write(struct buf *out, const struct consolidate_report *r,
+                       const struct field *report_fields, const struct field *line_fields)
 {
     struct json_out w = json_to(out);
     json_open(&w, '{');
     json_key(&w, "report");
-    fields_write(&w, consolidate_report_fields, all);
+    fields_write(&w, report_fields, r);
     json_member_open(&w, "changes", '[');
-    for (size_t i = 0; i < all->n; i++)
-        fields_write(&w, change_fields, &all->lines[i]);
+    for (size_t i = 0; i < r->n; i++)
+        fields_write(&w, line_fields, &r->lines[i]);
     json_close(&w, ']');
     json_close(&w, '}');
 }
@@ -60,7 +60,7 @@ static enum status work_consolidate(struct job_run *run)
         s = engine_consolidate(run->ctx, run->e, pools[i], run->ask.dry_run, &r);
         report_add(run->ctx, &all, &cap, &r);
     }
-    write_tidied(&run->result, &all);
+    consolidate_write(&run->result, &all, consolidate_report_fields, change_fields);
     return s;
 }
 

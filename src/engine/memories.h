@@ -5,8 +5,6 @@
 #include "core/memory_select.h"
 #include "engine/accounts.h"
 
-struct engine;
-
 /* --- memories --- */
 
 /* Keeps one memory; content is required. Defaults: fact, factual, importance_by_rule, origin api.

@@ -8,8 +8,6 @@
 
 struct engine;
 
-struct json;
-
 /* --- settings --- */
 
 /* What acts now. It stays as it is for as long as the caller's request lives. */

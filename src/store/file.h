@@ -1,7 +1,6 @@
 /* file.h - the store as a file: opened, copied under another key, checked; its settings. */
 #pragma once
 
-#include "core/memory.h"
 #include "core/work.h"
 
 struct store;
@@ -61,6 +60,8 @@ enum store_kind { STORE_ABSENT, STORE_PLAIN, STORE_ENCRYPTED, STORE_FOREIGN };
 enum store_kind store_kind(struct ctx *ctx, str path);
 /* A file that a store leaves beside its database, or "": one that is absent now was there once. */
 str store_remains(struct ctx *ctx, str path);
+/* "file:…" with what SQLite would take for a parameter escaped. */
+str file_uri(struct arena *a, const char *path, const char *parameters);
 /* Whether the key opens the encrypted file. Nothing is written. */
 bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
 

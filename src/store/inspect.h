@@ -1,5 +1,4 @@
-/* inspect.h - reading for people who look: lists of receipts, what was learnt, counts by the day.
- */
+/* inspect.h - reading for people who look: receipts, what was learnt, counts by the day. */
 #pragma once
 
 #include "core/days.h"

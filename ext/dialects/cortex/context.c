@@ -59,7 +59,7 @@ static void fit_messages(struct ctx *ctx, struct context *c, int64_t wanted)
     size_t before = w->n;
     c->shape.budget = given->total - given->generation;
     if (wanted && wanted < c->shape.budget) {
-        const struct shares shares = shares_of(given->tier, wanted, c->system_tokens, 0);
+        const struct shares shares = shares_of(given->tier, wanted, c->system_tokens);
         int64_t left = wanted - c->system_tokens;
         int64_t most = shares.history < left ? shares.history : left;
         c->shape.budget = wanted;

@@ -73,7 +73,7 @@ enum status engine_window(struct ctx *ctx, struct engine *e, const struct window
     struct window w = {.exchanges = exchanges_of(e, in->model)};
     size_t most = (size_t)w.exchanges * 2 + 1;
     struct message *v = NEW_N(&ctx->arena, struct message, most);
-    w.shares = shares_of(tier_of_model(in->model), s->context_tokens, in->system_tokens, 0);
+    w.shares = shares_of(tier_of_model(in->model), s->context_tokens, in->system_tokens);
     if (in->session.n) {
         engine_catch_up(ctx, e, in->pool);
         TRY(read_back(ctx, e, in, v, most, &w.n));

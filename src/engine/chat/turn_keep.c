@@ -76,8 +76,7 @@ static void settle_history(struct ctx *ctx, const struct tombstones *tombstones,
         name_again(ctx, tombstones, &v[last - 1]);
 }
 
-/* Of the first message of the user; asked for only when nothing stands before the new messages. */
-static str title_of(const struct message *v, size_t n)
+str engine_title_of(const struct message *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (str_is(v[i].role, "user"))
@@ -143,7 +142,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
-        b->session.title = title_of(all, t->n_fresh);
+        b->session.title = engine_title_of(all, t->n_fresh);
     bool is_off = !runtime_remembers(engine_runtime(e));
     if (is_off || is_over_quota(ctx, e, t, all, b->n_messages)) {
         keep_silent(all, b->n_messages);

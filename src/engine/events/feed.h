@@ -4,8 +4,6 @@
 #include "core/event.h"
 #include "engine/state/state.h"
 
-struct feed;
-
 struct feed *feed_new(struct engine *e);
 /* Nobody listens any more. */
 void feed_free(struct feed *f);

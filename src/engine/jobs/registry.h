@@ -4,7 +4,6 @@
 #include "engine/jobs.h"
 #include "engine/state/state.h"
 
-struct registry;
 struct entry;
 
 /* What a kind works with. Its ctx is cut when the job is cancelled. */

@@ -6,7 +6,6 @@
 
 #include "core/memory.h"
 
-struct ctx;
 struct engine;
 
 /* A member of what keeps the turn; all zero: the turn was never added. */

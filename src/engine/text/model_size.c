@@ -122,7 +122,7 @@ static int64_t take(int64_t wanted, int64_t *from, int64_t least)
  * larger than what history and chunks can give takes from history down to its floor, and then from
  * the answer; the RAG backend lets the sum grow there.
  */
-struct shares shares_of(enum model_tier tier, int64_t window, int64_t system, int64_t chunks)
+struct shares shares_of(enum model_tier tier, int64_t window, int64_t system)
 {
     static const struct {
         int system, history, chunks, generation;
@@ -145,11 +145,6 @@ struct shares shares_of(enum model_tier tier, int64_t window, int64_t system, in
         over = take(over, &s.chunks, FLOOR_CHUNKS);
         over = take(over, &s.history, FLOOR_HISTORY);
         take(over, &s.generation, FLOOR_GENERATION);
-    }
-    if (chunks > 0 && chunks < s.chunks) {
-        int64_t left = s.chunks - chunks;
-        s.history += left / 2;
-        s.chunks = chunks + left / 2;
     }
     s.system = at_least(s.system, FLOOR_SYSTEM);
     s.history = at_least(s.history, FLOOR_HISTORY);

@@ -5,7 +5,6 @@
 #include "base/id.h"
 #include "base/workers.h"
 #include "embed/encoder.h"
-#include "words/language.h"
 
 /*
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in

@@ -46,9 +46,6 @@ enum store_kind file_kind(int fd);
 MUST_USE enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind kind,
                                     const uint8_t *key);
 
-/* "file:…" with what SQLite would take for a parameter escaped. */
-str file_uri(struct arena *a, const char *path, const char *parameters);
-
 /* Where links lead: a file is replaced where it is. */
 str file_whole(struct arena *a, const char *path);
 /* A copy that is being made, beside the file; and one that was cut short, removed. */
