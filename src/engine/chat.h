@@ -31,6 +31,7 @@ struct turn_in {
         str model; /* that answers: for the log, and whether questions are rewritten by a model */
         bool stand_in;    /* the built-in model answers: its answer is never found again */
         bool brings_all;  /* the whole conversation, also when the user alone speaks */
+        bool is_found;    /* session: by engine_goes_on, and not the client's name */
         bool has_tools;   /* the answer may be a tool call; then the question comes again at once */
         bool has_helpers; /* the client may send prompts of its own, unnamed: the form decides */
         str helper;    /* "title of Open WebUI": the client's own call, and what it is for; or "" */

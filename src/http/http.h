@@ -13,7 +13,7 @@ struct app; /* what handlers work with; defined by surface */
 
 /* --- a request and its reply --- */
 
-enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
+enum { ROUTE_PARAMS_MAX = 6, REPLY_HEADERS_MAX = 16 };
 
 /* Who asks, as the surface's admit found out, and its settle where the body says more. */
 struct identity {

@@ -173,16 +173,16 @@ test('of the parts of a message only text is what the user said', async (t) => {
   assert.doesNotMatch(JSON.stringify((await server.ask('POST', '/v1/memories/search', { query: 'poison cyanide' })).json().results), /poison|cyanide/);
 });
 
-test('under /v1 GET, POST and DELETE are passed on with up to four parts, and the name of the upstream is removed', async (t) => {
+test('under /v1 GET, POST and DELETE are passed on with up to six parts, and the name of the upstream is removed', async (t) => {
   const model = await upstream(t, (req, res) => res.end('{}'));
   const server = await serve(t, { flags: ['--upstream', `${model.url}/v1`, '--upstream', `far=${model.url}`] });
   const status = async (...what) => (await server.ask(...what)).status;
-  for (const method of ['GET', 'DELETE']) assert.equal(await status(method, '/v1/a/b/c/d'), 200);
+  for (const method of ['GET', 'DELETE']) assert.equal(await status(method, '/v1/a/b/c/d/e/f'), 200);
   assert.equal(await status('POST', '/v1/embeddings', { model: 'far/small', input: 'x' }), 200);
-  assert.deepEqual(model.asked.map((one) => `${one.method} ${one.url}`), ['GET /v1/a/b/c/d', 'DELETE /v1/a/b/c/d', 'POST /v1/embeddings']);
+  assert.deepEqual(model.asked.map((one) => `${one.method} ${one.url}`), ['GET /v1/a/b/c/d/e/f', 'DELETE /v1/a/b/c/d/e/f', 'POST /v1/embeddings']);
   assert.equal(JSON.parse(model.asked[2].body).model, 'small');
   for (const method of ['PUT', 'PATCH']) assert.equal(await status(method, '/v1/a/b', {}), 405);
-  assert.equal(await status('GET', '/v1/a/b/c/d/e'), 404);
+  assert.equal(await status('GET', '/v1/a/b/c/d/e/f/g'), 404);
   assert.equal(model.asked.length, 3);
 });
 

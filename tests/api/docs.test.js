@@ -312,7 +312,7 @@ test('the table of what is forwarded for every client is that of the routes', ()
   const open = listed(rows.filter((row) => row.includes('| for every client |')).join());
   assert.deepEqual(open, [...withHelp(/^forwarded( without memory)?$/), 'GET /v1/models', 'GET /v1/models/{id}', 'POST /api/chat', 'POST /v1/chat/completions', 'POST /v1/messages', 'POST /v1/messages/count_tokens', 'POST /v1/responses'].sort());
   assert.deepEqual(listed(rows.filter((row) => / no \|$/.test(row)).join()), withHelp(/^forwarded without memory$/));
-  assert.ok(withHelp(/^forwarded with the client's upstream key/).every((route) => /\/v1((\/\{[a-d]\}){1,4}|\/messages\/batches)$/.test(route)));
+  assert.ok(withHelp(/^forwarded with the client's upstream key/).every((route) => /\/v1((\/\{[a-f]\}){1,6}|\/messages\/batches)$/.test(route)));
 });
 
 test('the reasons of X-Memory that the page lists are those of the program', () => {

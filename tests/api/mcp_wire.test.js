@@ -4,6 +4,8 @@ const assert = require('node:assert/strict');
 const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const test = require('node:test');
+const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
+const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const { bin, cleanEnv, run, serve, tempFolder } = require('./lib');
 
 const modern = '2026-07-28', meta = 'io.modelcontextprotocol/';
@@ -341,6 +343,15 @@ test('stdio: answers come while the input stays open, and a closed output ends t
   const [code] = await closed;
   assert.equal(code, 1, pipe.stderr);
   assert.match(pipe.stderr, /writing to the client failed/);
+});
+
+test('a client that tries OAuth after a 401 shows what to send', async (t) => {
+  const server = await serve(t), redirect = 'http://127.0.0.1/back', none = () => undefined;
+  await server.ask('POST', '/v1/tokens', { name: 'first' });
+  const authProvider = { redirectUrl: redirect, clientMetadata: { redirect_uris: [redirect] }, clientInformation: none, saveClientInformation: none, tokens: none, saveTokens: none,
+    redirectToAuthorization: none, saveCodeVerifier: none, codeVerifier: none };
+  await assert.rejects(new Client({ name: 'test', version: '1' }).connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { authProvider })),
+    /^ServerError: there is no OAuth here: send 'Authorization: Bearer TOKEN'/);
 });
 
 test('stdio: a wrong usage or a broken store is said on standard error', async () => {

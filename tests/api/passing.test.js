@@ -22,7 +22,10 @@ const guarded = [['GET', '/v1/responses/resp_of_another'], ['DELETE', '/v1/respo
   ['GET', '/v1/containers'], ['GET', '/v1/conversations/c-1/items'], ['DELETE', '/v1/models/ft-model'], ['GET', '/v1/chat/completions'],
   ['GET', '/v1/chat/completions/chatcmpl-1'], ['DELETE', '/v1/chat/completions/chatcmpl-1'], ['GET', '/v1/chat/completions/chatcmpl-1/messages'],
   ['GET', '/v1/messages/batches'], ['POST', '/v1/messages/batches'], ['GET', '/v1/messages/batches/b-1/results'], ['GET', '/v1/embeddings'],
-  ['POST', '/v1/embedings'], ['POST', '/v1/audio/speeches'], ['GET', '/v1/organization/users'], ['POST', '/v1/a/b/c/d']];
+  ['POST', '/v1/embedings'], ['POST', '/v1/audio/speeches'], ['GET', '/v1/organization/users'], ['POST', '/v1/a/b/c/d'],
+  // what the clients of OpenAI and Anthropic have with the most parts
+  ['GET', '/v1/containers/c-1/files/f-1/content'], ['GET', '/v1/vector_stores/vs-1/files/f-1/content'], ['POST', '/v1/threads/t-1/runs/r-1/submit_tool_outputs'],
+  ['GET', '/v1/threads/t-1/runs/r-1/steps/s-1'], ['GET', '/v1/evals/e-1/runs/r-1/output_items/o-1'], ['DELETE', '/v1/fine_tuning/checkpoints/ft-1/permissions/p-1'], ['GET', '/v1/skills/s-1/versions/v-1/content']];
 
 // These belong to rememberd's own API, whoever asks.
 const here = [['GET', '/v1/memories/a/b'], ['POST', '/v1/memories/serach'], ['POST', '/v1/receipts/a/b'], ['DELETE', '/v1/review'],

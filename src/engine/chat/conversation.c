@@ -72,7 +72,8 @@ static uint64_t chain_link(uint64_t before, uint64_t own)
  * named sessions never share a chain. */
 static uint64_t seed_of(const struct turn *t)
 {
-    return hash64(STR_LIST(t->in.pool.user, t->in.pool.space, t->in.session));
+    str named = t->in.is_found ? S("") : t->in.session; /* as of the whole conversation */
+    return hash64(STR_LIST(t->in.pool.user, t->in.pool.space, named));
 }
 
 /* The chains of the messages from `from` on, behind one that has this chain. */
@@ -436,8 +437,14 @@ bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->chain = p.v[i].chain;
         t->last = p.v[i].own;
     }
-    for (size_t i = 0; i < t->in.n_window; i++)
-        t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
+    for (size_t i = 0; i < t->in.n_window; i++) {
+        const struct message *m = &t->in.window[i];
+        t->out.ids.v[t->out.ids.n++] = m->id;
+        if (!p.n) { /* tools' results without a text: the answer follows what was said before */
+            t->chain = m->chain;
+            t->last = turn_own(t, m->role, m->text);
+        }
+    }
     return !p.is_away;
 }
 

@@ -26,7 +26,7 @@ bool late_is_due(struct engine *e, const struct turn *t)
 }
 
 /* The members of turn_in that a line has as flags. */
-#define LATE_FLAGS(X) X(stand_in) X(brings_all) X(has_tools) X(is_durable) X(goes_on)
+#define LATE_FLAGS(X) X(stand_in) X(brings_all) X(is_found) X(has_tools) X(is_durable) X(goes_on)
 
 /* The text as it is kept; *own is its hash when that differs, else 0. */
 static str masked_text(struct ctx *ctx, const struct engine *e, const struct turn *t, str role,

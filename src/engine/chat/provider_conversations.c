@@ -106,8 +106,8 @@ void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str an
     if (!session.n ||
         !soft(ctx, store_session_messages(ctx, e->store, t->pool, session, from, most, &v, &n)))
         return;
-    if (!t->session.n)
-        t->session = session;
+    t->is_found = !t->session.n;
+    t->session = t->is_found ? session : t->session;
     t->window = v;
     t->n_window = 0;
     for (size_t i = 0; i < n; i++)

@@ -90,10 +90,18 @@ static const struct field openai_shape[] = {
 
 const struct error_shape openai_errors = {"OpenaiError", "application/json", openai_shape};
 
+static FIELDS_OF(error_body, oauth, (AS_STR, name, "error"),
+                 (AS_STR, message, "error_description"));
+
+/* After a 401 many clients of MCP register for OAuth here. They show an error of its shape. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     struct error_body body = error_body_of(ctx, s, in, openai_rules, "", out);
-    error_body_write(out, openai_shape, &body);
+    bool is_oauth = s == NOT_FOUND && str_is(in->path, "/register");
+    if (is_oauth)
+        body.message = S("there is no OAuth here: send 'Authorization: Bearer TOKEN' with an "
+                         "access token of this server");
+    error_body_write(out, is_oauth ? oauth_fields : openai_shape, &body);
 }
 
 /* --- rememberd's own: RFC 9457 --- */
@@ -143,7 +151,8 @@ static const struct error_rule anthropic_rules[] = {
     {0},
 };
 
-static FIELDS_OF(error_body, anthropic, (STR, type), (STR, message));
+static FIELDS_OF(error_body, anthropic, (STR, type), (STR, message),
+                 (JSON, details, .empty = EMPTY_OUT));
 static const struct field anthropic_shape[] = {
     {AS_STR(struct error_body, name, "type")},
     {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_fields},
@@ -156,8 +165,12 @@ const struct error_shape anthropic_errors = {"AnthropicError", "application/json
 void word_anthropic_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out)
 {
+    struct json *lost = NULL; /* then clients send the whole conversation, in a new thread */
     struct error_body body = error_body_of(ctx, s, in, anthropic_rules, "error", out);
     body.trace = str_of(ctx->id);
+    if (s == NOT_FOUND && str_is(body.field, "previous_message_id") &&
+        soft(ctx, json_parse(ctx, S("{\"error_code\":\"thread_not_found\"}"), &lost)))
+        body.details = lost;
     error_body_write(out, anthropic_shape, &body);
     reply_header(out, "request-id", body.trace); /* where its clients look for it */
 }

@@ -6,7 +6,7 @@
 #include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/messages/talk.h"
-#include "surface/proxy/model_chat.h"
+#include "surface/proxy/held.h"
 #include "surface/proxy/passthrough.h"
 
 /* --- reading an answer --- */
@@ -42,8 +42,29 @@ static bool has_reason(const struct json *event)
     return json_string(json_at(event, "delta.stop_reason")).n > 0;
 }
 
+static void name_block(const struct json *block, struct buf *calls)
+{
+    str name = json_string(json_get(block, "name")), type = json_string(json_get(block, "type"));
+    if (type.n && !str_is(type, "text"))
+        buf_printf(calls, "%s" S_FMT, calls->n ? "\n" : "", S_ARG(name.n ? name : type));
+}
+
+/* A whole answer, or the event that begins one or a block of it. */
+static void name_message(const struct json *piece, struct answer_naming *out)
+{
+    const struct json *inside = json_get(piece, "message"), *content = json_get(piece, "content");
+    const struct json *message = inside ? inside : piece;
+    if (!out->name.n && str_is(json_string(json_get(message, "type")), "message"))
+        buf_add(&out->name, json_string(json_get(message, "id")));
+    name_block(json_get(piece, "content_block"), &out->calls);
+    for (const struct json *b = content ? content->first : NULL; b; b = b->next)
+        name_block(b, &out->calls);
+}
+
 static const struct answer_reader message_reader = {whole_text, add_piece, is_stop,
                                                     .is_finished = has_reason};
+static const struct answer_reader thread_reader = {whole_text, add_piece, is_stop,
+                                                   .name = name_message, .is_finished = has_reason};
 
 /* --- the built-in model's --- */
 
@@ -208,14 +229,40 @@ static bool read_talk(struct ctx *ctx, const struct request *in, struct model_re
     return true;
 }
 
-static enum status read_chat(struct ctx *ctx, UNUSED struct app *app, const struct request *in,
+/* The model's server keeps a thread. */
+static enum status guard_thread(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct model_request *m, const struct json *thread)
+{
+    if (!held_is_guarded(ctx, app, in, m) || m->root->type != JSON_OBJECT)
+        return OK;
+    TRY(held_check_once(ctx, m->root, "thread"));
+    if (!thread)
+        return OK;
+    TRY(held_check_once(ctx, thread, THREAD_ID));
+    return held_check(ctx, app, m->who.pool.user, HELD_RESPONSE, THREAD_ID, "Message with id",
+                      json_get(thread, THREAD_ID));
+}
+
+/* A request that continues a thread brings its new messages only. */
+static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct model_request *m)
 {
+    const struct json *thread = json_get(m->root, "thread");
+    str previous = json_string(json_get(thread, THREAD_ID));
+    TRY(guard_thread(ctx, app, in, m, thread));
     TRY(controls_name_session(ctx, m->root, &m->in));
+    m->reader = thread && thread->type == JSON_OBJECT ? &thread_reader : &message_reader;
+    m->in.notes_owner &= m->reader->name != NULL;
     m->in.replays = m->to.up;
+<<<<<<< HEAD
     m->in.brings_all = !json_says(m->root, "thread.type", "continue");
+=======
+    m->in.brings_all = !previous.n;
+>>>>>>> w-sdk
     if (!read_talk(ctx, in, m))
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
+    if (previous.n && m->in.mode != MODE_OFF)
+        engine_goes_on(ctx, app->engine, &m->in, previous);
     return OK;
 }
 
@@ -225,8 +272,13 @@ static void put_blocks(UNUSED struct ctx *ctx, UNUSED struct app *app, struct mo
     const struct turn_out *t = turn_out_of(m->turn);
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
+<<<<<<< HEAD
         assert(!b->in_window && m->places[b->at]);
         splice_part(&m->body, m->places[b->at], b->block);
+=======
+        if (!b->in_window) /* else the model's server has it */
+            n += splice_part(&ctx->arena, m->places[b->at], b->block, &cuts[n]);
+>>>>>>> w-sdk
     }
     if (t->block.n && !splice_part(&m->body, m->places[t->block_at], t->block))
         turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));
@@ -235,9 +287,9 @@ static void put_blocks(UNUSED struct ctx *ctx, UNUSED struct app *app, struct mo
 static const struct model_dialect messages_dialect = {
     .member = "messages",
     .rule = MESSAGES_RULE,
+    .must_read = held_must_read,
     .read = read_chat,
     .put = put_blocks,
-    .reader = &message_reader,
     .write_demo = write_demo,
 };
 
@@ -269,7 +321,7 @@ static HANDLER(count_tokens)
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/messages", complete_message), SENDS(message_in), HEADERS(chat_header),
      SHOWS(completion_shown), ANSWERS(message_out), .words.stream = "text/event-stream",
-     .quick_if = model_is_quick,
+     .quick_if = held_is_quick,
      .help = "a message of Anthropic's API with memory, streamed or whole"},
     {ROUTE("POST", "/v1/messages/count_tokens", count_tokens), SENDS(counted_in),
      ANSWERS(counted_out), .quick_if = is_quick_to_pass,

@@ -115,13 +115,17 @@ static void move_place(struct talk *t, size_t last, const struct json *message)
 bool talk_read(struct arena *a, const struct json *root, size_t aside, struct talk *out)
 {
     const struct json *messages = json_get(root, "messages");
-    if (!messages || messages->type != JSON_ARRAY || !messages->n || messages->n < aside)
+    bool resumes = json_get(json_get(root, "thread"), THREAD_ID); /* also where the model paused */
+    if (!messages || messages->type != JSON_ARRAY || messages->n + resumes < 1 ||
+        messages->n < aside)
         return false;
-    size_t n = messages->n - aside, most = 2 * n + 1, last = most;
+    size_t n = messages->n - aside, most = 2 * n + 2, last = most;
     *out = (struct talk){.said = NEW_N(a, struct said, most),
                          .places = NEW_N(a, const struct json *, most)};
     if (json_get(root, "system"))
         talk_add(out, S("system"), talk_text(a, json_get(root, "system"), true), NULL);
+    if (!messages->n)
+        talk_add(out, S("tool"), S(""), NULL);
     for (const struct json *m = messages->first; n--; m = m->next) {
         const struct json *content = json_get(m, "content");
         if (!json_string(json_get(m, "role")).n)

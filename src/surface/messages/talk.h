@@ -3,6 +3,9 @@
 
 #include "surface/proxy/model_chat.h"
 
+/* Of a body's thread, which the model's server keeps: the answer that the request continues. */
+#define THREAD_ID "previous_message_id"
+
 /*
  * False when there are no messages with roles. Tools' results are messages of the role tool without
  * a text. Only those of the user have a place. What the client's program adds to the user's

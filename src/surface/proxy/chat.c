@@ -169,7 +169,7 @@ static bool is_quick_list(UNUSED const struct app *app, UNUSED const struct requ
 
 /* For every client: nothing that others have stored is reached. */
 #define PASSES .run = pass_request, .quick_if = is_quick_to_pass, .help = "forwarded"
-/* All else, up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins
+/* All else, up to six segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins
  * over these, so other surfaces keep their paths of /v1. */
 #define GUARDED                                                                                    \
     .run = pass_guarded, .quick_if = is_quick_to_pass,                                             \
@@ -206,6 +206,8 @@ static const struct route routes[] = {
     GUARDED_AT("/v1/{a}/{b}"),
     GUARDED_AT("/v1/{a}/{b}/{c}"),
     GUARDED_AT("/v1/{a}/{b}/{c}/{d}"),
+    GUARDED_AT("/v1/{a}/{b}/{c}/{d}/{e}"),
+    GUARDED_AT("/v1/{a}/{b}/{c}/{d}/{e}/{f}"),
     {0},
 };
 

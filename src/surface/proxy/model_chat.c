@@ -79,8 +79,8 @@ static enum status choose_passing(struct ctx *ctx, struct app *app, const struct
     bool must_read = api->must_read && api->must_read(app, in);
     if (must_read && model_is_packed(in) && !auth_has(&in->who, MANAGES_PEOPLE))
         return fail_field(ctx, "Content-Encoding",
-                          "must be absent here: the body has to be read, because it may name a "
-                          "stored response");
+                          "must be absent here: the body has to be read, because it may name "
+                          "what others have stored");
     *passes = model_is_packed(in) ||
               (!must_read && m->in.mode == MODE_OFF && passes_unread(app->settings, in->body));
     return OK;

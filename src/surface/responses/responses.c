@@ -2,7 +2,7 @@
 #include "base/id.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
-#include "surface/proxy/model_chat.h"
+#include "surface/proxy/held.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/responses/answer.h"
 #include "surface/responses/items.h"
@@ -171,6 +171,7 @@ static void read_items(struct ctx *ctx, const struct request *in, struct model_r
     assert(m->in.n_said <= talk.n);
 }
 
+<<<<<<< HEAD
 /* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
 static enum status guard_stored(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct model_request *m)
@@ -184,11 +185,14 @@ static enum status guard_stored(struct ctx *ctx, struct app *app, const struct r
     return t->notes_owner ? stored_check(ctx, app, who->pool.user, m->root) : OK;
 }
 
+=======
+>>>>>>> w-sdk
 static enum status read_response(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct model_request *m)
 {
     struct chat *c = container_of(m, struct chat, ask);
-    TRY(guard_stored(ctx, app, in, m));
+    if (held_is_guarded(ctx, app, in, m))
+        TRY(stored_check(ctx, app, m->who.pool.user, m->root));
     TRY(name_session(ctx, in, c));
     const struct json *store = json_get(m->root, "store");
     c->is_unkept = store && store->type == JSON_BOOL && !json_is_true(store);
@@ -199,13 +203,6 @@ static enum status read_response(struct ctx *ctx, struct app *app, const struct 
     if (c->is_held && m->in.mode != MODE_OFF)
         engine_goes_on(ctx, app->engine, &m->in, c->previous);
     return OK;
-}
-
-/* Whether the body has to be read although memory takes no part: it may name what others have
- * stored, and a person. */
-static bool must_read(const struct app *app, const struct request *in)
-{
-    return app->settings->n_upstreams > 0 && !auth_has_own_key(in);
 }
 
 /* --- asking and answering --- */
@@ -245,7 +242,7 @@ static void write_demo(const struct model_request *m, struct demo *d)
 static const struct model_dialect responses_dialect = {
     .member = "input",
     .rule = "must be a text, or a list of items",
-    .must_read = must_read,
+    .must_read = held_must_read,
     .read = read_response,
     .put = put_blocks,
     .name_demo = name_demo,
@@ -274,15 +271,10 @@ static HANDLER(open_socket)
     return pass_body(ctx, app, in, in->path, out);
 }
 
-static bool is_quick_response(const struct app *app, const struct request *in)
-{
-    return !must_read(app, in) && model_is_quick(app, in);
-}
-
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/responses", create_response), SENDS(response_in), HEADERS(chat_header),
      SHOWS(completion_shown), ANSWERS(response_out), .words.stream = "text/event-stream",
-     .quick_if = is_quick_response, .help = "a response with memory, streamed or whole"},
+     .quick_if = held_is_quick, .help = "a response with memory, streamed or whole"},
     {"GET", "/v1/responses", open_socket, .quick_if = is_quick_to_pass,
      .help = "forwarded like stored responses; 426 for a WebSocket"},
     {0},

@@ -1,6 +1,7 @@
 /* stored.c - stored responses to go on from at the model's server: only the user's own. */
 #include "surface/responses/stored.h"
 
+<<<<<<< HEAD
 #include "base/utf8.h"
 #include "surface/responses/items.h"
 
@@ -45,6 +46,12 @@ static enum status refuse_id(struct ctx *ctx, const char *field, const char *wha
         "X-Upstream-Authorization",
         what, S_ARG(id));
 }
+=======
+#include "surface/proxy/held.h"
+#include "surface/responses/items.h"
+
+/* See held.c. */
+>>>>>>> w-sdk
 
 static const struct {
     const char *field, *what;
@@ -54,24 +61,17 @@ static const struct {
     [HELD_CONVERSATION] = {"conversation", "Conversation with id"},
 };
 
-/* null is the same as an absent member. */
 static enum status check_id(struct ctx *ctx, struct app *app, str user, enum held_kind kind,
                             const struct json *id)
 {
-    const char *field = kinds[kind].field;
-    if (!id || id->type == JSON_NULL)
-        return OK;
-    if (id->type != JSON_STRING)
-        return fail_field(ctx, field, "must be an id");
-    enum status s = engine_may_follow(ctx, app->engine, user, kind, json_string(id));
-    return s == NOT_FOUND ? refuse_id(ctx, field, kinds[kind].what, json_string(id)) : s;
+    return held_check(ctx, app, user, kind, kinds[kind].field, kinds[kind].what, id);
 }
 
 static enum status check_conversation(struct ctx *ctx, struct app *app, str user,
                                       const struct json *v)
 {
     if (v && v->type == JSON_OBJECT) {
-        TRY(check_once(ctx, v, "id"));
+        TRY(held_check_once(ctx, v, "id"));
         v = json_get(v, "id");
     }
     return check_id(ctx, app, user, HELD_CONVERSATION, v);
@@ -113,7 +113,7 @@ static enum status check_item(struct ctx *ctx, struct app *app, str user, const 
     if (item->type != JSON_OBJECT)
         return OK;
     for (const char *const *m = members; *m; m++)
-        TRY(check_once(ctx, item, *m));
+        TRY(held_check_once(ctx, item, *m));
     return is_whole(item) ? OK : check_id(ctx, app, user, HELD_ITEM, json_get(item, "id"));
 }
 
@@ -127,7 +127,7 @@ static enum status check_kept(struct ctx *ctx, struct app *app, str user, const 
     if (v->type == JSON_STRING)
         s = engine_may_follow(ctx, app->engine, user, HELD_ITEM, json_string(v));
     if (s == NOT_FOUND)
-        return refuse_id(ctx, name, "File, container, store or prompt with id", json_string(v));
+        return held_refuse(ctx, name, "File, container, store or prompt with id", json_string(v));
     for (const struct json *one = v->first; s == OK && v->type == JSON_ARRAY && one;
          one = one->next)
         s = check_kept(ctx, app, user, name, one);
@@ -143,10 +143,10 @@ static enum status check_names(struct ctx *ctx, struct app *app, str user, const
                                         "vector_store_ids", "container", "container_id",
                                         "skill_id",         "prompt_id"};
     for (const struct json *m = in->first; m; m = m->next) {
-        if (in->type == JSON_OBJECT && is_named(m, "metadata"))
+        if (in->type == JSON_OBJECT && held_is_named(m, "metadata"))
             continue;
         for (size_t i = 0; in->type == JSON_OBJECT && i < sizeof names / sizeof *names; i++)
-            if (is_named(m, names[i]))
+            if (held_is_named(m, names[i]))
                 TRY(check_kept(ctx, app, user, names[i], m));
         TRY(check_names(ctx, app, user, m));
     }
@@ -157,9 +157,9 @@ static enum status check_names(struct ctx *ctx, struct app *app, str user, const
 static enum status check_prompt(struct ctx *ctx, struct app *app, str user, const struct json *root)
 {
     const struct json *prompt = json_get(root, "prompt");
-    TRY(check_once(ctx, root, "prompt"));
+    TRY(held_check_once(ctx, root, "prompt"));
     for (const struct json *m = prompt ? prompt->first : NULL; m; m = m->next)
-        if (prompt->type == JSON_OBJECT && is_named(m, "id"))
+        if (prompt->type == JSON_OBJECT && held_is_named(m, "id"))
             TRY(check_kept(ctx, app, user, "prompt", m));
     return OK;
 }
@@ -170,7 +170,7 @@ enum status stored_check(struct ctx *ctx, struct app *app, str user, const struc
     if (root->type != JSON_OBJECT)
         return OK;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        TRY(check_once(ctx, root, kinds[i].field));
+        TRY(held_check_once(ctx, root, kinds[i].field));
     TRY(check_id(ctx, app, user, HELD_RESPONSE, json_get(root, "previous_response_id")));
     TRY(check_conversation(ctx, app, user, json_get(root, "conversation")));
     TRY(check_prompt(ctx, app, user, root));
