@@ -23,6 +23,7 @@ enum line_origin {
     LINE_BY_ATTRIBUTE, /* it tells of an attribute that the question asks for */
     LINE_SIDE_NOTE,    /* it does not answer the question, but bears on what is asked */
     LINE_BY_NAME,      /* it tells of a name in a line that the question found */
+    LINE_BY_NEXT,      /* the user said it right behind a line that is given */
     LINE_STANDING      /* an instruction that the user gave for all chats */
 };
 

@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { serve } = require('./lib');
+const { answer, serve, upstream } = require('./lib');
 
 /** What a chat in a new conversation is given, with these turns in front of the question. */
 async function given(server, question, before = []) {
@@ -122,3 +122,40 @@ for (const [door, add] of Object.entries({ REST: (server, memory) => server.ask(
     for (const line of [/: Choir is on Mondays/, /: Choir has moved to Wednesdays/]) assert.match(block, line);
     assert.doesNotMatch(block, /outdated|replaced/);
   });
+
+test('who ends one thing ends no other: only the surest line is marked', async (t) => {
+  const server = await serve(t);
+  for (const said of ['Standup moved from 9:30 to 10:00.', 'We hired Bisi, she starts on 11 January.', 'The Postgres upgrade is on the weekend of 21 November, I do it with Tomasz.',
+    'Tomasz resigned. Last day 18 December. Gutted.'])
+    await server.tell(said);
+  await server.settled();
+  const block = await given(server, 'When is the upgrade, when does Bisi start, and what time is standup?');
+  assert.match(block, /\(outdated\?\) The Postgres upgrade/);
+  assert.match(block, /Bisi/);
+  assert.doesNotMatch(block, /\(outdated\?\) (We hired|Standup)/);
+});
+
+test('what an answer repeats of its message is not given beside it, what it adds is', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Got it: the dentist is on Friday at 9:15. Bring the X-rays from Leeds.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'The dentist moved, it is on Friday at 9:15 now.' }] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  await server.settled();
+  const block = await given(server, 'When is the dentist on Friday, and what do I bring?');
+  assert.match(block, /The dentist moved/);
+  assert.match(block, /X-rays from Leeds/);
+  assert.doesNotMatch(block, /Got it/);
+});
+
+test('a correction in the next message is not doubted for what else was said later', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Nice.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const yoga = [{ role: 'user', content: 'My yoga class is on Monday evenings.' }];
+  for (const messages of [yoga, [...yoga, { role: 'assistant', content: 'Nice.' }, { role: 'user', content: ' no wait, Tuesday' }],
+    [{ role: 'user', content: 'Dinner with Sam on Friday 6th at the Blue Door, 7pm' }]]) {
+    const res = await server.chat({ model: 'm', messages });
+    await server.receipt(res.headers['x-rememberd-receipt']);
+  }
+  await server.settled();
+  assert.match(await given(server, 'When is yoga, and when is dinner with Sam?'), /\(outdated\?\) My yoga class[^]*\]: *no wait, Tuesday[^]*Sam/);
+});

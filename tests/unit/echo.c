@@ -17,13 +17,16 @@ TEST(only_what_is_new_is_searched)
 {
     struct arena *a = &ctx->arena;
     str block = a_block(a);
-    CHECK_STR(novel_sentences(a, S("Your dog is called Rex."), block), S(""));
+    CHECK_STR(novel_sentences(a, S("Your dog is called Rex."), block, S("")), S(""));
     CHECK_STR(novel_sentences(a, S("Your dog is called Rex! He could see Dr. Almeida in Porto."),
-                              block),
+                              block, S("")),
               S(" He could see Dr. Almeida in Porto."));
-    CHECK_STR(novel_sentences(a, S("Plan:\n1. buy a leash\n2. call Rex, the dog\n"), block),
+    CHECK_STR(novel_sentences(a, S("Plan:\n1. buy a leash\n2. call Rex, the dog\n"), block, S("")),
               S("Plan:\n1. buy a leash\n"));
-    CHECK_STR(novel_sentences(a, S(""), block), S(""));
+    CHECK_STR(novel_sentences(a, S("Got it: choir on Friday. Bring Rex a bone."), S(""),
+                              S("Choir is on Friday now.")),
+              S(" Bring Rex a bone."));
+    CHECK_STR(novel_sentences(a, S(""), block, S("")), S(""));
 }
 
 static enum status write_answer(struct ctx *ctx, struct store *s, const char *id, bool is_echo,

@@ -134,6 +134,18 @@ TEST(whom_a_pronoun_means_is_searched_by_name)
     check_all(ctx, e, caroline, 2, cases);
 }
 
+TEST(a_month_is_nobodys_name)
+{
+    static const struct said mum[] = {
+        {S_("user"), S_("What is my mum's birthday?"), {0}},
+        {S_("assistant"), S_("Saturday, 5 December."), {0}},
+    };
+    static const struct case_of cases[] = {
+        {"What does she like?", "What does she like? (mum birthday Saturday 5 December)"}, {0}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, mum, 2, cases);
+}
+
 /* Names of the user's last question, else of its answer. */
 TEST(the_last_exchange_is_meant)
 {

@@ -7,6 +7,7 @@
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstones.h"
 #include "engine/state/spool.h"
+#include "engine/text/utterance.h"
 
 /*
  * A client sends the whole conversation with every request, or only its end, or only the new
@@ -448,23 +449,31 @@ bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     return !p.is_away;
 }
 
-/* An answer that the model gave with memory in front of it is an echo: its text is kept, but only
- * its novel sentences (says) can be found (novelty.c). A stand-in answer has none, and neither has
- * the note of calls, which only holds the answer's name. */
+/* What the user told in the message that is answered. */
+static str told_in(struct arena *a, const struct turn *t)
+{
+    str text = t->n_spoken ? t->in.said[t->spoken[t->n_spoken - 1].at].text : S("");
+    return utterance_statements(a, utterance_own_words(a, text), true);
+}
+
+/* An answer that the model gave with memory in front of it, or to what the user told, is an echo:
+ * its text is kept, but only its novel sentences (says) can be found (novelty.c). A stand-in answer
+ * has none, and neither has the note of calls, which only holds the answer's name. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
     bool is_note = !str_trim(answer).n;
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
     uint64_t masked = t->in.late ? t->in.late->own : 0;
     uint64_t own = masked ? masked : turn_own(t, role, text), chain = chain_link(t->chain, own);
-    bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || is_note;
+    str told = is_note ? S("") : told_in(a, t);
+    bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || told.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     str says = S("");
     assert(text.n);
     if (is_echo && !is_note && !t->in.stand_in)
-        says = novel_sentences(a, answer, t->out.block);
+        says = novel_sentences(a, answer, t->out.block, told);
     if (says.n && t->in.beside.n) /* memory from another space, beside the same question */
-        says = novel_sentences(a, says, t->in.beside);
+        says = novel_sentences(a, says, t->in.beside, told);
     return (struct message){.id = id,
                             .session = t->record.session,
                             .role = role,

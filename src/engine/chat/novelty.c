@@ -7,9 +7,10 @@
 #include "words/words.h"
 
 /*
- * A model that was given memory repeats it. If its answer were found by the same words, each recall
- * would feed the next one, and soon most memories would be answers that quote answers. So only the
- * novel sentences of such an answer are searched; its text is kept whole.
+ * A model that was given memory repeats it, and so does one that is told something ("Got it:
+ * dentist on Friday."). If its answer were found by the same words, each recall would feed the next
+ * one, and soon most memories would be answers that quote answers. So only the novel sentences of
+ * such an answer are searched; its text is kept whole.
  *
  * Example: the block says "Ana's dog is called Rex", and the answer is "Your friend's dog is Rex.
  * It may like the lake path." Most content words of the first sentence are the block's, those of
@@ -21,14 +22,15 @@ enum { WORDS_MAX = 4096 };
 /* A sentence with at least this share of its content words from the block is not novel. */
 static const double repeated = 0.6;
 
-/* The content words of the remembered lines, without those of the block's own sentences. */
-static struct term_set block_terms(struct arena *a, str block)
+/* The content words of the remembered lines, without those of the block's own sentences, and of
+ * what the user told. */
+static struct term_set given_terms(struct arena *a, str block, str told)
 {
     struct strs lines = block_texts(a, block);
     struct term_set given = {0};
     size_t left = WORDS_MAX;
-    for (size_t i = 0; i < lines.n; i++) {
-        struct words w = words_of(a, lines.v[i], left);
+    for (size_t i = 0; i <= lines.n; i++) {
+        struct words w = words_of(a, i < lines.n ? lines.v[i] : told, left);
         assert(w.n <= left);
         left -= w.n;
         for (size_t k = 0; k < w.n; k++)
@@ -51,9 +53,9 @@ static bool is_novel(struct arena *a, str sentence, const struct term_set *given
     return content && (double)known < repeated * (double)content;
 }
 
-str novel_sentences(struct arena *a, str answer, str block)
+str novel_sentences(struct arena *a, str answer, str block, str told)
 {
-    struct term_set given = block_terms(a, block);
+    struct term_set given = given_terms(a, block, told);
     struct buf b = buf_make(a, answer.n + 1);
     while (answer.n) {
         size_t end = str_find(answer, S("\n"));

@@ -3,5 +3,6 @@
 
 #include "base/str.h"
 
-/* The sentences of the answer that say more than the block beside the question. */
-str novel_sentences(struct arena *a, str answer, str block);
+/* The sentences of the answer that say more than the block beside the question and what the user
+ * told in it. */
+str novel_sentences(struct arena *a, str answer, str block, str told);

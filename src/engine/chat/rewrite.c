@@ -47,14 +47,15 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     return (struct history){v + from, HISTORY_MAX - from};
 }
 
-/* Adds what a text tells. How many words there are. */
+/* Adds what a text tells; "December" is nobody's name. How many words there are. */
 static size_t add_words(struct arena *a, str text, bool names_only, struct buf *out)
 {
     struct words w = words_of(a, text, WORDS_READ);
+    const unsigned days = names_only ? LEX_MONTH | LEX_WEEKDAY : 0;
     size_t n = 0;
     for (size_t i = 0; i < w.n && n < WORDS_MAX; i++)
         if (!w.v[i].is_stop && (w.v[i].is_name || !names_only) &&
-            !lexicon_is(w.v[i].text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY)) {
+            !lexicon_is(w.v[i].text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY | days)) {
             buf_add(out, out->n ? S(" ") : S(""));
             buf_add(out, w.v[i].text);
             n++;

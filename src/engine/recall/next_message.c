@@ -34,6 +34,7 @@ static bool next_of(const struct finder *space, const struct recalled *r, const 
                                  .score = r->score,
                                  .measured.worth = r->measured.worth,
                                  .state = LINE_CHOSEN,
+                                 .origin = LINE_BY_NEXT,
                                  .why = S("the user's next message")};
         return v[i].text.n <= SHORT && find_shows(space, out) && found_stated(space, out).n;
     }

@@ -32,8 +32,8 @@ struct dated_line {
     str text;
     int64_t created;        /* unix ms */
     doc_id place;           /* its document: which of two of the same time was said later */
-    str id, source;         /* a memory and the message that it came from are no pair */
-    str space, name;        /* nor are those of two spaces, or memories with names of their own */
+    str id, from;           /* from: of a memory the message that it came from, else its id */
+    str space, name;        /* of two spaces, or memories with names of their own: no pair */
     bool is_judged;         /* it would be given, or be given for one that is */
     str tokens;             /* by the encoder, or "" */
     struct pair_text *read; /* NULL: not read yet */
@@ -56,7 +56,8 @@ static struct dated_line dated_line_of(struct arena *a, const struct recalled *r
                                .created = recalled_created(r),
                                .place = r->is_memory ? r->memory.doc : r->message.doc,
                                .id = recalled_id(r),
-                               .source = r->is_memory ? r->memory.source : S(""),
+                               .from = r->is_memory && r->memory.source.n ? r->memory.source
+                                                                          : recalled_id(r),
                                .space = r->space,
                                .name = r->is_memory ? callers_key(a, &r->memory) : S(""),
                                .is_judged = r->state == LINE_QUOTABLE,
@@ -67,8 +68,8 @@ static struct dated_line dated_line_of(struct arena *a, const struct recalled *r
 static void date_by_source(struct judging *j)
 {
     for (size_t i = 0; i < j->n; i++)
-        for (size_t k = 0; k < j->n && j->v[i].source.n; k++)
-            if (str_eq(j->v[k].id, j->v[i].source)) {
+        for (size_t k = 0; k < j->n; k++)
+            if (str_eq(j->v[k].id, j->v[i].from)) {
                 j->v[i].created = j->v[k].created;
                 j->v[i].place = j->v[k].place;
             }
@@ -127,13 +128,12 @@ static struct pair_text *line_at(struct judging *j, size_t i)
 /* A memory and the message that it came from are none, nor are two memories of one message. */
 static bool is_pair(const struct dated_line *older, const struct dated_line *newer)
 {
-    str from = older->source.n ? older->source : older->id;
-    bool same = str_eq(from, newer->source.n ? newer->source : newer->id);
     bool is_other = !str_eq(older->space, newer->space) ||
                     (older->name.n && newer->name.n && !str_eq(older->name, newer->name));
     bool is_later = newer->created != older->created ? newer->created > older->created
                                                      : newer->place > older->place;
-    return !same && !is_other && is_later && older->text.n && newer->text.n;
+    return !str_eq(older->from, newer->from) && !is_other && is_later && older->text.n &&
+           newer->text.n;
 }
 
 /* The surest counts: v[older].by is the line that replaces it. */
@@ -141,7 +141,7 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
 {
     assert(older < j->n && newer < j->n);
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
-    if (older == newer || !is_pair(x, y) || !pair_may_be(line_at(j, older), line_at(j, newer)))
+    if (!is_pair(x, y) || !pair_may_be(line_at(j, older), line_at(j, newer)))
         return;
     struct pair_odds odds = pair_judge(line_at(j, older), line_at(j, newer));
     if (!odds.may_replace || odds.of[PAIR_REPLACES] <= x->odds)
@@ -150,7 +150,18 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     x->by = newer;
 }
 
-/* A line that replaces one that is given may be given for it, and be replaced itself. */
+/* Of what one line may replace only the surest: "I quit" is said of one thing. Beside it counts
+ * what is nearly as sure, as the same may have been said twice. */
+static bool is_surest(const struct judging *j, const struct dated_line *x)
+{
+    static const double nearly = 0.9;
+    const struct dated_line *v = j->v;
+    return !SOME(i, j->n,
+                 v[i].by == x->by && nearly * v[i].odds > x->odds && !str_eq(v[i].from, x->from));
+}
+
+/* A line that replaces one that is given may be given for it, and be replaced itself. "No wait,
+ * Tuesday" does not say what it is about: what replaces it is judged by the line in front of it. */
 enum status supersession_judge(const struct finder *f, size_t *by)
 {
     struct arena *a = &f->ctx->arena;
@@ -160,10 +171,12 @@ enum status supersession_judge(const struct finder *f, size_t *by)
     date_by_source(&j);
     TRY(load_tokens(&j));
     for (size_t i = 0; i < j.n; i++) {
-        for (size_t k = 0; k < j.n && j.v[i].is_judged; k++)
+        bool is_next = f->found[i].origin == LINE_BY_NEXT;
+        for (size_t k = 0; k < j.n && j.v[i].is_judged && !is_next; k++)
             judge_pair(&j, i, k);
-        by[i] = j.v[i].by;
-        j.v[by[i]].is_judged |= j.v[i].is_judged;
+        j.v[j.v[i].by].is_judged |= j.v[i].is_judged;
     }
+    for (size_t i = 0; i < j.n; i++)
+        by[i] = is_surest(&j, &j.v[i]) ? j.v[i].by : i;
     return OK;
 }
