@@ -11,22 +11,9 @@ static FIELDS_OF(consolidate_line, line, (STR, what), (STR, id), (STR, text), (S
 
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)
 {
-<<<<<<< HEAD
-    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
-    json_open(&w, '{');
-    json_key(&w, "report");
-    fields_write(&w, report_fields, r);
-    json_member_open(&w, "changes", '[');
-    for (size_t i = 0; i < r->n; i++)
-        fields_write(&w, line_fields, &r->lines[i]);
-    json_close(&w, ']');
-    json_close(&w, '}');
-    print_buf(w.b);
-=======
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     consolidate_write(&b, r, report_fields, line_fields);
     print_buf(&b);
->>>>>>> w-l4
 }
 
 static void print_text(struct ctx *ctx, const struct consolidate_report *r)

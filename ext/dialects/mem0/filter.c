@@ -388,7 +388,7 @@ bool mem0_filter_fits(struct ctx *ctx, const struct mem0_filter *f, const struct
                       const struct memory *m)
 {
     const struct asked q = {ctx, m, mem0_ids_of(ctx, who, m->space, m->session),
-                            json_in(ctx, m->metadata)};
+                            json_of_text(ctx, m->metadata)};
     return fits_node(&q, f);
 }
 

@@ -132,7 +132,7 @@ SHAPE(search_out, (BOOL, ok), (JSON, results, .inside = hit_out_fields),
 /* The server's payload is passed on only if it is JSON. */
 static const struct json *payload_of(struct ctx *ctx, str text)
 {
-    return text.n <= PAYLOAD_MAX ? json_in(ctx, text) : NULL;
+    return text.n <= PAYLOAD_MAX ? json_of_text(ctx, text) : NULL;
 }
 
 /* Searches Qdrant alone, to see what it holds: a chat's retrieval also uses words, and ranks by

@@ -113,7 +113,7 @@ static struct strs names_of(struct ctx *ctx, const struct json *array)
 
 const struct json *rag_object(struct ctx *ctx, str text)
 {
-    const struct json *v = json_in(ctx, text);
+    const struct json *v = json_of_text(ctx, text);
     return v && v->type == JSON_OBJECT ? v : json_of(ctx, S("{}"));
 }
 

@@ -148,7 +148,7 @@ struct hook_event {
 /* 0: never. */
 static int64_t compacted_at(struct ctx *ctx, const struct session *s)
 {
-    str text = json_string(json_get(json_in(ctx, s->metadata), "compacted_at"));
+    str text = json_string(json_get(json_of_text(ctx, s->metadata), "compacted_at"));
     int64_t at;
     return time_read(text, &at) ? at : 0;
 }

@@ -77,7 +77,7 @@ SHAPE(hits_out,
 /* What another server keeps is passed on only if it is JSON. */
 static const struct json *payload_of(struct ctx *ctx, str text)
 {
-    return text.n <= PAYLOAD_MAX ? json_in(ctx, text) : NULL;
+    return text.n <= PAYLOAD_MAX ? json_of_text(ctx, text) : NULL;
 }
 
 static enum status check_qdrant(struct ctx *ctx, struct app *app)

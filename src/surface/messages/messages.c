@@ -254,11 +254,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     m->reader = thread && thread->type == JSON_OBJECT ? &thread_reader : &message_reader;
     m->in.notes_owner &= m->reader->name != NULL;
     m->in.replays = m->to.up;
-<<<<<<< HEAD
-    m->in.brings_all = !json_says(m->root, "thread.type", "continue");
-=======
     m->in.brings_all = !previous.n;
->>>>>>> w-sdk
     if (!read_talk(ctx, in, m))
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
     if (previous.n && m->in.mode != MODE_OFF)
@@ -272,13 +268,8 @@ static void put_blocks(UNUSED struct ctx *ctx, UNUSED struct app *app, struct mo
     const struct turn_out *t = turn_out_of(m->turn);
     for (size_t i = 0; i < t->n_earlier; i++) {
         const struct earlier_block *b = &t->earlier[i];
-<<<<<<< HEAD
-        assert(!b->in_window && m->places[b->at]);
-        splice_part(&m->body, m->places[b->at], b->block);
-=======
         if (!b->in_window) /* else the model's server has it */
-            n += splice_part(&ctx->arena, m->places[b->at], b->block, &cuts[n]);
->>>>>>> w-sdk
+            splice_part(&m->body, m->places[b->at], b->block);
     }
     if (t->block.n && !splice_part(&m->body, m->places[t->block_at], t->block))
         turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));

@@ -75,7 +75,7 @@ static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     const struct memory *m = &r->memory;
-    const struct json *more = json_in(ctx, m->metadata);
+    const struct json *more = json_of_text(ctx, m->metadata);
     buf_add(b, time_write(&ctx->arena, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: "));
     add_flat(ctx, b, m->content, LINE_MAX);
     add_list(ctx, b, " | topics: ", json_get(more, "topics"));

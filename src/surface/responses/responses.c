@@ -171,22 +171,6 @@ static void read_items(struct ctx *ctx, const struct request *in, struct model_r
     assert(m->in.n_said <= talk.n);
 }
 
-<<<<<<< HEAD
-/* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
-static enum status guard_stored(struct ctx *ctx, struct app *app, const struct request *in,
-                                struct model_request *m)
-{
-    struct identity *who = &m->who;
-    struct turn_in *t = &m->in;
-    if (t->mode == MODE_OFF && !soft(ctx, auth_chat(ctx, app, in, m->root, who)))
-        *who = in->who;
-    t->pool = who->pool;
-    t->notes_owner = m->to.up && !auth_has_own_key(in) && !auth_has(who, MANAGES_PEOPLE);
-    return t->notes_owner ? stored_check(ctx, app, who->pool.user, m->root) : OK;
-}
-
-=======
->>>>>>> w-sdk
 static enum status read_response(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct model_request *m)
 {

@@ -1,57 +1,10 @@
 /* stored.c - stored responses to go on from at the model's server: only the user's own. */
 #include "surface/responses/stored.h"
 
-<<<<<<< HEAD
-#include "base/utf8.h"
-#include "surface/responses/items.h"
-
-/*
- * With the server's key all users are one account of the model's server, where an id is enough to
- * have the model read out what it names. So a client without a key of its own may only name what it
- * has made itself, as the engine has noted it. Others' ids and unknown ones get the same answer.
- * The body is not changed, so a member that is there twice is refused, and one in another spelling:
- * the model's server might read the other one.
- */
-
-/* Some servers read names without regard to case. For them "\u017F" is an s and the sign of the
- * Kelvin a k. */
-static bool is_named(const struct json *m, const char *name)
-{
-    str is = json_name(m);
-    size_t step;
-    for (size_t i = 0; i < is.n; i += step, name++) {
-        int32_t c = utf8_at(is, i, &step);
-        c = c == 0x17F ? 's' : c == 0x212A ? 'k' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-        if (c != *name)
-            return false;
-    }
-    return !*name;
-}
-
-static enum status check_once(struct ctx *ctx, const struct json *object, const char *name)
-{
-    size_t n = 0;
-    for (const struct json *m = object->first; m; m = m->next)
-        n += is_named(m, name) ? str_is(json_name(m), name) ? 1 : 2 : 0;
-    return n < 2 ? OK : fail_field(ctx, name, "must be there once, and in this spelling");
-}
-
-static enum status refuse_id(struct ctx *ctx, const char *field, const char *what, str id)
-{
-    ctx_clear_failure(ctx);
-    return fail_note(
-        ctx, NOT_FOUND, 0, field,
-        "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
-        "has made here. Send the whole conversation, or your key of the model server in "
-        "X-Upstream-Authorization",
-        what, S_ARG(id));
-}
-=======
 #include "surface/proxy/held.h"
 #include "surface/responses/items.h"
 
 /* See held.c. */
->>>>>>> w-sdk
 
 static const struct {
     const char *field, *what;

@@ -3,14 +3,8 @@
 
 #include "surface/surface.h"
 
-<<<<<<< HEAD
-/* For a request that goes out with the server's key, for someone who may not reach what others have
- * stored with it: NOT_FOUND when previous_response_id, conversation or an item is not the user's,
- * as the field that names it; BAD_INPUT when it could be read in two ways. */
-=======
 /* For a request that is guarded (held.h): NOT_FOUND when previous_response_id, conversation or an
  * item is not the user's, as the field that names it; BAD_INPUT when it could be read in two ways.
  */
->>>>>>> w-sdk
 MUST_USE enum status stored_check(struct ctx *ctx, struct app *app, str user,
                                   const struct json *root);
