@@ -153,7 +153,10 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_OUT, &old));
     if (!old.id.n) /* a summary may tell what was closed for it */
         TRY(memory_with_key(ctx, e, pool, m->key, CLOSED_ONLY, &old));
-    TRY(add_memory(ctx, e, pool, rule, true, m));
+    status = add_memory(ctx, e, pool, rule, true, m);
+    if (rule == PUT_ONCE && soft_if(ctx, status, NOT_FOUND)) /* erased meanwhile */
+        status = add_memory(ctx, e, pool, PUT_SUPERSEDE, true, m);
+    TRY(status);
     return bar_superseded(ctx, e, pool, &old, m);
 }
 

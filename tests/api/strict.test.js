@@ -61,6 +61,11 @@ test('a request whose length is broken is refused in the words of the API that i
     assert.equal((await told('/v1/memories', header)).status, 400);
     assert.equal((await told('/v1/chat/completions', header)).error.param, null);
   }
+  for (const bytes of [60e3, 66e3, 80e3, 200e3]) {
+    const said = await told(`/v1/messages?${'a'.repeat(bytes)}`, 'Content-Length: many');
+    assert.equal(said.error.type, bytes < 65e3 ? 'invalid_request_error' : 'request_too_large', `a target of ${bytes} bytes`);
+  }
+  assert.equal((await server.ask('GET', '/health')).status, 200);
 });
 
 test('a dry run or a limit in the query of a POST is refused, not passed over', async (t) => {

@@ -481,8 +481,10 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
                      value_fits(text, name, before, LINK_WORD, &v) && v.to <= name->from);
     if (!is_found)
         return name->to;
-    while (v.from == before && !is_begin(text, before))
+    while (before < text.n && !is_begin(text, before))
         v.from = --before;
+    if (shape_is_reference(str_sub(text, v.from, v.to))) /* a long one, by its begin */
+        return name->to;
     size_t end = v.to - v.from < TOKEN_MAX ? v.to : token_end(text, v.to, text.n);
     span_add(out, v.from, end);
     if (kind == SECRET_PASSWORD && (link == LINK_NONE || link == LINK_WORD))

@@ -64,9 +64,11 @@ static str metadata_text(struct arena *a, str metadata)
 str quarantine_text(struct arena *a, const struct recalled *r, str text)
 {
     str taken = is_foreign_wish(r) ? text : text_directed(a, text, whose_of(r)).taken;
-    return taken.n || !r->is_memory
+    str beside = metadata_text(a, r->is_memory ? r->memory.metadata : S(""));
+    beside = text_directed(a, beside, WHOSE_OWN).taken;
+    return !beside.n
                ? taken
-               : text_directed(a, metadata_text(a, r->memory.metadata), WHOSE_OWN).taken;
+               : str_printf(a, S_FMT "%s" S_FMT, S_ARG(taken), taken.n ? "\n" : "", S_ARG(beside));
 }
 
 /* allows: what tells a model what to do stays. */
@@ -150,7 +152,6 @@ bool engine_memory_for_model(struct ctx *ctx, struct engine *e, struct pool_ref 
 {
     struct recalled r = {.is_memory = true, .memory = *m};
     bool is_any = quarantine_leaves(ctx, e, pool, &r);
-    m->content = r.memory.content;
-    m->metadata = r.memory.metadata;
+    *m = r.memory;
     return is_any;
 }

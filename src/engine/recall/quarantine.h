@@ -18,5 +18,5 @@ void quarantine_metadata(struct ctx *ctx, struct engine *e, struct pool_ref pool
 /* The same of all of its text, which loses what is held back: false when nothing is left. */
 bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r);
 
-/* What of the text, or else of the metadata, tells a model what to do: one sentence a line. */
+/* What of the text and of the metadata tells a model what to do: one sentence a line. */
 str quarantine_text(struct arena *a, const struct recalled *r, str text);

@@ -58,8 +58,9 @@ static int add_to_head(struct parser *p, const char *at, size_t n)
 static int on_url(llhttp_t *http, const char *at, size_t n)
 {
     struct parser *p = http->data;
-    p->in->target_n += n;
-    return add_to_head(p, at, n);
+    int code = add_to_head(p, at, n);
+    p->in->target_n = p->in->head.n; /* nothing else is in it yet */
+    return code;
 }
 
 /* A header begins with its first piece: either no header came before, or the one before has its

@@ -1,6 +1,7 @@
 /* schema.c - the tables of a store in PostgreSQL, with what follows from a change of a row. */
 #include "store/postgres/schema.h"
 
+#include "store/postgres/connection_int.h"
 #include "store/postgres/schema_tables.h"
 
 /*
@@ -425,6 +426,8 @@ enum status pg_schema_bring(struct ctx *ctx, struct pg *pg, str schema, bool mak
     enum status status = bring_it(ctx, pg, schema, makes);
     if (status == OK)
         return pg_exec(ctx, pg, "COMMIT");
+    if (strcmp(pg->state, "42501") == 0) /* waiting gives nobody the right to make tables */
+        ctx->detail = 0;
     struct ctx quiet = ctx_detached(ctx);
     (void)!pg_exec(&quiet, pg, "ROLLBACK");
     ctx_free(&quiet);

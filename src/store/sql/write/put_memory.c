@@ -234,8 +234,10 @@ enum status memory_put(struct put *p, struct memory *m, struct index_text words)
     if (p->rule == PUT_ONCE)
         TRY(SQL_FIRST(p->ctx, p->db, read_memory, &old, SQL_MEMORY_SAID, p->pool, m->content,
                       m->session, m->layer, m->created, p->now));
-    if (p->rule == PUT_ONCE && old.id.n && !memory_is_unconfirmed(&old))
+    if (p->rule == PUT_ONCE && old.id.n && !memory_is_unconfirmed(&old)) {
+        m->expires = m->expires ? m->expires : old.expires; /* not named, it stays */
         return say_again(p, &old, m);
+    }
     if (is_there || !m->id.n)
         m->id = id_random(&p->ctx->arena);
     TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &old));
