@@ -153,8 +153,7 @@ static str metadata_of(struct foreign *f, const struct memory *m)
 {
     struct arena *a = &f->ctx->arena;
     enum { ESCAPED = 6, NAMES = 256 };
-    struct buf b = buf_make(a, ESCAPED * (m->metadata.n + m->id.n) + NAMES);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, ESCAPED * (m->metadata.n + m->id.n) + NAMES);
     struct json *own = NULL;
     json_open(&w, '{');
     if (m->metadata.n && soft(f->ctx, json_parse(f->ctx, m->metadata, &own)))
@@ -165,8 +164,8 @@ static str metadata_of(struct foreign *f, const struct memory *m)
     if (m->id.n)
         json_member_str(&w, "source_id", m->id);
     json_close(&w, '}');
-    assert(!b.full);
-    return buf_str(&b);
+    assert(!w.b->full);
+    return buf_str(w.b);
 }
 
 static enum status complete_memory(struct foreign *f, struct memory *m)

@@ -292,10 +292,9 @@ static str text_at(struct source *s, enum column c)
     if (!text.n || (utf8_is_valid(text) && !memchr(text.p, 0, text.n)))
         return text;
     struct json *j;
-    struct buf b = buf_make(&s->work.arena, text.n * 6 + 2);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&s->work.arena, text.n * 6 + 2);
     json_str(&w, text);
-    return json_parse(&s->work, buf_str(&b), &j) == OK ? json_string(j) : S("");
+    return json_parse(&s->work, buf_str(w.b), &j) == OK ? json_string(j) : S("");
 }
 
 /* Also a number of seconds or milliseconds; 0 for nothing, and for what is no time. */

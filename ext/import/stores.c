@@ -7,8 +7,7 @@ static str metadata_with(struct foreign *f, const struct json *record,
                          const char *const (*members)[2])
 {
     const struct json *own = json_get(record, "metadata");
-    struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&f->ctx->arena, SIZE_MAX);
     json_open(&w, '{');
     for (const struct json *m = own && own->type == JSON_OBJECT ? own->first : NULL; m; m = m->next)
         json_member_raw(&w, str_c(&f->ctx->arena, json_name(m)), m->source);
@@ -19,7 +18,7 @@ static str metadata_with(struct foreign *f, const struct json *record,
             json_member_raw(&w, name, v->source);
     }
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* Names in an array of strings; others are passed over. */

@@ -101,8 +101,7 @@ static void print_model(struct buf *b, const struct model_out *m)
 static enum status list_models(struct ctx *ctx, const struct options *o, str folder)
 {
     enum { CATALOGUE_MAX = 16 };
-    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, PRINT_MAX);
     struct used used = in_use(ctx, o);
     str *names;
     size_t n, found;
@@ -117,13 +116,13 @@ static enum status list_models(struct ctx *ctx, const struct options *o, str fol
         if (o->json)
             fields_write(&w, model_out_fields, &all[i]);
         else
-            print_model(&b, &all[i]);
+            print_model(w.b, &all[i]);
     }
     if (o->json)
         json_close(&w, ']');
     else
-        buf_printf(&b, "folder: " S_FMT, S_ARG(folder));
-    return print_buf(&b);
+        buf_printf(w.b, "folder: " S_FMT, S_ARG(folder));
+    return print_buf(w.b);
 }
 
 /* --- fetching --- */

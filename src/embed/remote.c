@@ -21,8 +21,7 @@ enum { BATCH = 64, TEXT_MAX = 24000, ANSWER_MAX = 64 << 20, DIMENSIONS_MAX = 1 <
 static str request_body(struct arena *a, const struct remote *r, const str *texts, size_t n)
 {
     /* Escaping makes at most six bytes of one. */
-    struct buf b = buf_make(a, 1024 + n * (TEXT_MAX * 6 + 8));
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, 1024 + n * (TEXT_MAX * 6 + 8));
     json_open(&w, '{');
     json_member_str(&w, "model", r->model);
     json_key(&w, "input");
@@ -33,7 +32,7 @@ static str request_body(struct arena *a, const struct remote *r, const str *text
     if (n > 1)
         json_close(&w, ']');
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* The message of the server is passed on without the texts: it ends up in logs and in status. */

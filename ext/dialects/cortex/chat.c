@@ -107,8 +107,7 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
  * last. "" when the body is over BODY_MAX; with_block words that. */
 static str body_of(struct ctx *ctx, const struct chat_scene *scene)
 {
-    struct buf b = buf_make(&ctx->arena, BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, BODY_MAX);
     json_open(&w, '{');
     json_member_str(&w, "model", scene->to.model);
     json_member_open(&w, "messages", '[');
@@ -121,8 +120,8 @@ static str body_of(struct ctx *ctx, const struct chat_scene *scene)
     history_message(&w, S("user"), said);
     json_close(&w, ']');
     json_member_bool(&w, "stream", scene->wish.is_stream);
-    buf_add(&b, scene->wish.is_stream ? S(CHAT_USAGE_WISH) : S("}"));
-    return b.full ? S("") : buf_str(&b);
+    buf_add(w.b, scene->wish.is_stream ? S(CHAT_USAGE_WISH) : S("}"));
+    return w.b->full ? S("") : buf_str(w.b);
 }
 
 /* The block is put where the proxy would put it. */

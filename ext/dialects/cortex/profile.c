@@ -38,14 +38,13 @@ SHAPE(extract_out, (JSON, facts, .help = "by name, each a text"));
 static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const struct profile *p,
                                 struct reply *out)
 {
-    struct buf b = buf_make(&ctx->arena, 64 << 20);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 64 << 20);
     struct json facts = {.type = JSON_OBJECT};
     json_open(&w, '{');
     for (size_t i = 0; i < p->n; i++)
         json_member_raw(&w, str_c(&ctx->arena, p->v[i].name), p->v[i].value->source);
     json_close(&w, '}');
-    facts.source = buf_str(&b);
+    facts.source = buf_str(w.b);
     return reply_fields(out, profile_out_fields,
                         &(struct profile_out){pool.user, pool.space, &facts, p->updated});
 }

@@ -56,10 +56,9 @@ const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)
 static void write_event(struct buf *to, struct arena *a, const char *name,
                         const struct field *table, const void *shape, size_t most)
 {
-    struct buf b = buf_make(a, most);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, most);
     fields_write(&w, table, shape);
-    sse_write(to, str_of(name), buf_str(&b));
+    sse_write(to, str_of(name), buf_str(w.b));
 }
 
 static void write_chunk(struct buf *to, struct arena *a, const struct chat_answer_in *in, str text)

@@ -80,8 +80,7 @@ static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
     struct json *all;
     for (size_t i = 0; i < CONDITIONS; i++)
         most += conditions[i].value ? conditions[i].value->source.n + 64 : 0;
-    struct buf b = buf_make(&ctx->arena, most);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, most);
     json_open(&w, '{');
     json_member_open(&w, "AND", '[');
     if (filters && filters->type != JSON_NULL)
@@ -94,8 +93,8 @@ static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
         write_condition(&w, &conditions[i]);
     json_close(&w, ']');
     json_close(&w, '}');
-    assert(!b.full);
-    TRY(json_parse(ctx, buf_str(&b), &all));
+    assert(!w.b->full);
+    TRY(json_parse(ctx, buf_str(w.b), &all));
     return mem0_filter_read(ctx, all, grammar, out);
 }
 

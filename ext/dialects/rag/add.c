@@ -31,8 +31,7 @@ FIELDS_OF(create_out, rag_create_out, (STR, memory_id), (STR, status, .help = "a
 /* Members that only the old metadata has are kept. source is a member of the metadata. */
 static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in *c)
 {
-    struct buf b = buf_make(&ctx->arena, 2 * METADATA_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 2 * METADATA_MAX);
     const struct json *was = rag_object(ctx, old), *is = c->metadata;
     json_open(&w, '{');
     for (const struct json *m = is ? is->first : NULL; m; m = m->next) {
@@ -49,7 +48,7 @@ static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in 
         json_member_raw(&w, name, m->source);
     }
     json_close(&w, '}');
-    return b.n > 2 || b.full ? buf_str(&b) : S("");
+    return w.b->n > 2 || w.b->full ? buf_str(w.b) : S("");
 }
 
 /* The oldest memory with the same text, ignoring case and surrounding white space. */

@@ -138,8 +138,7 @@ static void merge_members(struct arena *a, struct json_out *w, const struct json
 static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, str *out)
 {
     struct json *old, *patch;
-    struct buf b = buf_make(&ctx->arena, 4 * METADATA_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 4 * METADATA_MAX);
     TRY(object_read(ctx, "metadata", old_text, &old));
     TRY(object_read(ctx, "metadata", patch_text, &patch));
     if (!patch) {
@@ -147,9 +146,9 @@ static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, st
         return OK;
     }
     merge_members(&ctx->arena, &w, old, patch);
-    if (b.full || b.n > METADATA_MAX)
+    if (w.b->full || w.b->n > METADATA_MAX)
         return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
-    *out = buf_str(&b);
+    *out = buf_str(w.b);
     return OK;
 }
 

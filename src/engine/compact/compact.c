@@ -76,8 +76,7 @@ static void list_candidates(struct round *r, const struct condensed *c)
  * it saved, and the ids of its members. */
 static str metadata_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
 {
-    struct buf out = buf_make(&ctx->arena, METADATA_MAX);
-    struct json_out w = json_to(&out);
+    struct json_out w = json_in(&ctx->arena, METADATA_MAX);
     json_open(&w, '{');
     json_member_int(&w, "summarizedCount", (int64_t)c->n);
     json_member_int(&w, "olderThanDays", r->in->older_than_days);
@@ -91,7 +90,7 @@ static str metadata_of(struct ctx *ctx, const struct round *r, const struct cond
         json_str(&w, c->v[i]->id);
     json_close(&w, ']');
     json_close(&w, '}');
-    return buf_str(&out);
+    return buf_str(w.b);
 }
 
 /* As old as its newest member, so that it is not taken for news. Its key has the time of writing

@@ -260,8 +260,7 @@ FIELDS(consolidate_report, (INT, looked_at), (INT, merged), (INT, promoted), (IN
 static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               const struct consolidate_report *r, enum status how)
 {
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 4096);
     fields_write(&w, consolidate_report_fields, r);
     bool is_empty = !(r->merged + r->promoted + r->evicted + r->pruned);
     struct work work = {.pool = pool,
@@ -270,7 +269,7 @@ static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref
                                   : how != OK      ? S("error")
                                   : is_empty       ? S("empty")
                                                    : S("success"),
-                        .details = buf_str(&b),
+                        .details = buf_str(w.b),
                         .took_ms = r->took_ms,
                         .created = r->began};
     if (!is_empty)

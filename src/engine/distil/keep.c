@@ -82,8 +82,7 @@ static void write_list(struct keeper *k, struct json_out *w, const struct json *
 
 static str metadata_of(struct keeper *k, const struct said_of_session *said, bool is_confirmed)
 {
-    struct buf b = buf_make(&k->ctx->arena, 1 << 20);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&k->ctx->arena, 1 << 20);
     struct json *before = NULL;
     const struct memory *old = k->d->before;
     if (old && old->metadata.n)
@@ -96,7 +95,7 @@ static str metadata_of(struct keeper *k, const struct said_of_session *said, boo
     if (!is_confirmed || (old && memory_is_unconfirmed(old)))
         json_member_bool(&w, "unconfirmed", !is_confirmed);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* Sentence by sentence, so that one secret does not cost the whole summary. The rest is checked

@@ -156,8 +156,7 @@ static void merge_pair(struct pass *p, struct episode *keep, struct episode *dro
 /* Other members of the metadata are kept unchanged. */
 static str metadata_of(struct ctx *ctx, const struct episode *e)
 {
-    struct buf b = buf_make(&ctx->arena, EPISODE_METADATA_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, EPISODE_METADATA_MAX);
     json_open(&w, '{');
     for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next) {
         str name = json_name(m);
@@ -173,7 +172,7 @@ static str metadata_of(struct ctx *ctx, const struct episode *e)
     json_key(&w, "latest");
     json_time(&w, e->latest);
     json_close(&w, '}');
-    return b.full ? e->memory.metadata : buf_str(&b);
+    return w.b->full ? e->memory.metadata : buf_str(w.b);
 }
 
 /* Each merge gets the final metadata of its keeper: the store may skip a merge whose memories were

@@ -102,15 +102,14 @@ static double importance_of(struct found *f, const struct memory *m)
 
 static str metadata_of(struct found *f, const char *category, int64_t now)
 {
-    struct buf b = buf_make(&f->ctx->arena, 512);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&f->ctx->arena, 512);
     json_open(&w, '{');
     json_member_str(&w, "category", str_of(category));
     json_key(&w, "extractedAt");
     json_time(&w, now);
     json_member_str(&w, "source", f->by_seed ? S("llm_response") : S("user_message"));
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* In the compatible table the earlier statement with a key wins, in our own the later one. The

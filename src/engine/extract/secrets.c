@@ -256,10 +256,9 @@ str secrets_kept_json(const struct engine *e, struct arena *a, str json)
         return json;
     if (!soft(&own, json_parse(&own, json, &tree)))
         return S("");
-    struct buf b = buf_make(a, json.n + 64);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, json.n + 64);
     write_masked(a, S(""), tree, &w);
-    str masked = buf_str(&b);
+    str masked = buf_str(w.b);
     return str_find(masked, S(MASK)) < masked.n ? masked : json;
 }
 

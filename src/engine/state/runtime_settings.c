@@ -177,8 +177,7 @@ static void write_place(struct json_out *w, const struct setting_row *row, const
 static str merge_change(struct ctx *ctx, const struct snapshot *now, const struct json *change,
                         enum null_means null)
 {
-    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, TEXT_MAX);
     const struct json *old = parse_stored(ctx, now->text);
     bool has_key = json_string(json_get(change, "qdrant_api_key")).n > 0;
     json_open(&w, '{');
@@ -195,7 +194,7 @@ static str merge_change(struct ctx *ctx, const struct snapshot *now, const struc
             write_place(&w, row, &now->settings);
     }
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* A key goes to the server that it was given for. Whoever moves Qdrant gives the key again, or

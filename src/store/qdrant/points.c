@@ -30,8 +30,7 @@ static void begin_body(struct json_out *w, const char *ids)
 
 static str locate_question(struct arena *a, const struct place *places, size_t n)
 {
-    struct buf b = buf_make(a, QDRANT_BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, QDRANT_BODY_MAX);
     begin_body(&w, "ids");
     for (size_t i = 0; i < n; i++) {
         if (places[i].plain.n)
@@ -42,7 +41,7 @@ static str locate_question(struct arena *a, const struct place *places, size_t n
     json_member_raw(&w, "with_payload", S("[\"userId\",\"apiKeyId\"]"));
     json_member_bool(&w, "with_vector", false);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 static const struct json *point_of(const struct json *points, str id)
@@ -170,16 +169,15 @@ static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
                            const struct qdrant_point *points, size_t n)
 {
     struct qdrant_answer answer;
-    struct buf b = buf_make(&ctx->arena, QDRANT_BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, QDRANT_BODY_MAX);
     begin_body(&w, "points");
     for (size_t i = 0; i < n; i++)
         write_point(&w, c, places[i].id, &points[i]);
     json_close(&w, ']');
     json_close(&w, '}');
-    if (b.full)
+    if (w.b->full)
         return fail(ctx, BAD_INPUT, "Qdrant: the memories are too large for one request");
-    TRY(qdrant_ask(ctx, q, "PUT", "/points?wait=true", buf_str(&b), &answer));
+    TRY(qdrant_ask(ctx, q, "PUT", "/points?wait=true", buf_str(w.b), &answer));
     if (answer.code >= 200 && answer.code <= 299)
         return OK;
     bool is_of_points = answer.code == 400 || answer.code == 413 || answer.code == 422;
@@ -215,8 +213,7 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
     if (!n)
         return OK;
     TRY(locate_points(ctx, q, refs, n, &places));
-    struct buf b = buf_make(&ctx->arena, QDRANT_BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, QDRANT_BODY_MAX);
     begin_body(&w, "points");
     for (size_t i = 0; i < n; i++)
         if (places[i].is_there)
@@ -224,6 +221,6 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
     json_close(&w, ']');
     json_close(&w, '}');
     return SOME(i, n, places[i].is_there)
-               ? qdrant_want(ctx, q, "POST", "/points/delete?wait=true", buf_str(&b), &result)
+               ? qdrant_want(ctx, q, "POST", "/points/delete?wait=true", buf_str(w.b), &result)
                : OK;
 }

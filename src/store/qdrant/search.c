@@ -64,8 +64,7 @@ static str search_question(struct arena *a, const struct qdrant_settings *q,
                            const struct qdrant_collection *c, const struct qdrant_find *f,
                            bool is_old)
 {
-    struct buf b = buf_make(a, QDRANT_BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, QDRANT_BODY_MAX);
     json_open(&w, '{');
     write_vector(&w, c, f, is_old);
     json_member_int(&w, "limit", f->limit ? (int64_t)f->limit : 1);
@@ -79,7 +78,7 @@ static str search_question(struct arena *a, const struct qdrant_settings *q,
     json_close(&w, '}');
     json_member_bool(&w, "with_payload", true);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /*
@@ -136,8 +135,7 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
  * deletion use this filter. */
 static str old_ones(struct arena *a, str user, int64_t before, bool to_count)
 {
-    struct buf b = buf_make(a, 4096 + user.n * 6);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, 4096 + user.n * 6);
     json_open(&w, '{');
     begin_filter(&w, (struct pool_ref){.user = user}, S(""));
     json_member_open(&w, "should", '[');
@@ -148,7 +146,7 @@ static str old_ones(struct arena *a, str user, int64_t before, bool to_count)
     if (to_count)
         json_member_bool(&w, "exact", true);
     json_close(&w, '}');
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* Counted first, as deleting by a filter reports no number. Points written in between are deleted

@@ -4,10 +4,9 @@
 /* Six bytes for one is the worst case: \u0000 for a control character. */
 str quote_json(struct arena *a, str text)
 {
-    struct buf b = buf_make(a, text.n * 6 + 3);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, text.n * 6 + 3);
     json_str(&w, text);
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 str number_json(struct arena *a, int64_t n)

@@ -124,16 +124,15 @@ const struct json *json_of(struct ctx *ctx, str source)
 enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                       size_t size, const struct json **out)
 {
-    struct buf b = buf_make(&ctx->arena, LIST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, LIST_MAX);
     assert(size > 0 && (v || !n));
     json_open(&w, '[');
     for (size_t i = 0; i < n; i++)
         fields_write(&w, table, (const char *)v + i * size);
     json_close(&w, ']');
-    *out = json_of(ctx, buf_str(&b));
-    return b.full ? fail(ctx, TOO_LARGE, "the list is too large for one answer; lower the limit")
-                  : OK;
+    *out = json_of(ctx, buf_str(w.b));
+    return w.b->full ? fail(ctx, TOO_LARGE, "the list is too large for one answer; lower the limit")
+                     : OK;
 }
 
 const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
@@ -147,37 +146,34 @@ const struct json *json_list_of(struct ctx *ctx, const struct field *table, cons
 
 const struct json *json_object_of(struct ctx *ctx, const struct field *table, const void *in)
 {
-    struct buf b = buf_make(&ctx->arena, LIST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, LIST_MAX);
     fields_write(&w, table, in);
-    assert(!b.full);
-    return json_of(ctx, buf_str(&b));
+    assert(!w.b->full);
+    return json_of(ctx, buf_str(w.b));
 }
 
 const struct json *json_counts(struct ctx *ctx, const char *const *names, const int64_t *n,
                                bool with_zero)
 {
-    struct buf b = buf_make(&ctx->arena, LIST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, LIST_MAX);
     json_open(&w, '{');
     for (size_t i = 0; names[i]; i++)
         if (n[i] || with_zero)
             json_member_int(&w, names[i], n[i]);
     json_close(&w, '}');
-    return json_of(ctx, buf_str(&b));
+    return json_of(ctx, buf_str(w.b));
 }
 
 /* The numbers that ranking used, by name; for explain only, since they are many and change with the
  * ranking. */
 static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
 {
-    struct buf b = buf_make(&ctx->arena, 64 << 10);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 64 << 10);
     json_open(&w, '{');
     for (size_t i = 0; i < SIGNALS_MAX && signal_names[i]; i++)
         json_member_num(&w, signal_names[i], r->measured.signals[i]);
     json_close(&w, '}');
-    return json_of(ctx, buf_str(&b));
+    return json_of(ctx, buf_str(w.b));
 }
 
 /* A long message is shown by the passage that was found (r->text), a short one whole. */

@@ -14,11 +14,10 @@ enum status change_settings(struct ctx *ctx, struct app *app, const struct field
                             const struct json *object)
 {
     assert(object && object->type == JSON_OBJECT);
-    struct buf b = buf_make(&ctx->arena, object->source.n + GROWTH_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, object->source.n + GROWTH_MAX);
     struct json *neutral;
     fields_translate(&w, table, object);
-    TRY(json_parse(ctx, buf_str(&b), &neutral));
+    TRY(json_parse(ctx, buf_str(w.b), &neutral));
     enum status s = engine_change_settings(ctx, app->engine, neutral, NULL_EMPTIES);
     const struct field *f = table;
     while (s == BAD_INPUT && f->name && strcmp(ctx->field, f->like->name) != 0)

@@ -33,11 +33,10 @@ SHAPE(settings_out, (JSON, items, .inside = setting_out_fields), (INT, total),
 static const struct json *value_json(struct ctx *ctx, const struct field *row, const void *in)
 {
     struct field f = *row;
-    struct buf b = buf_make(&ctx->arena, 64 << 10);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 64 << 10);
     f.type = f.type == FIELD_SWITCH ? FIELD_BOOL : f.type;
     field_write(&w, &f, in);
-    return json_of(ctx, buf_str(&b));
+    return json_of(ctx, buf_str(w.b));
 }
 
 /* retention_days has a default that does not act until someone sets it. */
@@ -56,15 +55,14 @@ static const char *const types[FIELD_OBJECT + 1] = {
 
 static const struct json *choices_of(struct ctx *ctx, const struct field *f)
 {
-    struct buf b = buf_make(&ctx->arena, 4096);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, 4096);
     if (f->type != FIELD_ENUM)
         return NULL;
     json_open(&w, '[');
     for (const char *const *name = f->one_of; *name; name++)
         json_str(&w, str_of(*name));
     json_close(&w, ']');
-    return json_of(ctx, buf_str(&b));
+    return json_of(ctx, buf_str(w.b));
 }
 
 /* What values are read from: those of the start, those in force, and the defaults. */

@@ -109,11 +109,10 @@ static void sum_usage(struct merged_answer *v, struct arena *a, struct splice *s
     const struct json *usage = usage_of(answer);
     if (!usage || !v->n_spent)
         return;
-    struct buf b = buf_make(a, USAGE_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, USAGE_MAX);
     write_sum(a, &w, usage, v->spent, v->n_spent);
-    if (!b.full)
-        replace_value(s, usage, buf_str(&b));
+    if (!w.b->full)
+        replace_value(s, usage, buf_str(w.b));
 }
 
 /* --- calls and the end --- */

@@ -91,8 +91,7 @@ static enum status choose_passing(struct ctx *ctx, struct app *app, const struct
 /* The APIs refuse members that they do not know. */
 static enum status hide_space(struct ctx *ctx, struct json **root, str *body)
 {
-    struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, body->n * 6 + 3);
     if (!json_get(*root, SPACE_MEMBER))
         return OK;
     json_open(&w, '{');
@@ -100,7 +99,7 @@ static enum status hide_space(struct ctx *ctx, struct json **root, str *body)
         if (!str_is(json_name(m), SPACE_MEMBER))
             json_member_raw(&w, str_c(&ctx->arena, json_name(m)), m->source);
     json_close(&w, '}');
-    *body = buf_str(&b);
+    *body = buf_str(w.b);
     return json_parse(ctx, *body, root);
 }
 

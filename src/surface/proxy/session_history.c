@@ -91,8 +91,7 @@ void history_put_earlier(struct arena *a, struct window *window, const struct tu
 void history_splice(struct splice *body, const struct json *messages, const struct window *window)
 {
     struct arena *a = body->arena;
-    struct buf b = buf_make(a, HISTORY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, HISTORY_MAX);
     const struct json *at = messages->first;
     while (at->next && role_is_system(json_string(json_get(at, "role"))))
         at = at->next;
@@ -102,8 +101,8 @@ void history_splice(struct splice *body, const struct json *messages, const stru
     history_write(a, &w, window);
     if (unanswered.n && !is_joined)
         history_message(&w, S("user"), unanswered);
-    if (!b.n)
+    if (!w.b->n)
         return;
-    buf_byte(&b, ',');
-    splice_at(body, at->source.p, 0, buf_str(&b));
+    buf_byte(w.b, ',');
+    splice_at(body, at->source.p, 0, buf_str(w.b));
 }

@@ -134,8 +134,7 @@ static str renumber_call(struct arena *a, const struct json *piece, size_t index
 
 str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const struct json *list)
 {
-    struct buf b = buf_make(a, LIST_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, LIST_MAX);
     size_t i = 0;
     json_open(&w, '[');
     for (const struct json *piece = list->first; piece; piece = piece->next, i++) {
@@ -149,7 +148,7 @@ str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const stru
         json_raw(&w, renumber_call(a, piece, before));
     }
     json_close(&w, ']');
-    return b.full ? S("[]") : buf_str(&b);
+    return w.b->full ? S("[]") : buf_str(w.b);
 }
 
 static str call_json(struct arena *a, const struct model_call *call)

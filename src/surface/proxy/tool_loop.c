@@ -75,13 +75,12 @@ static bool is_list(const struct json *v)
 
 static str tool_definition(struct ctx *ctx)
 {
-    struct buf b = buf_make(&ctx->arena, TOOL_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, TOOL_MAX);
     fields_schema(&w, search_memory_here_fields, SCHEMA_STRICT, NULL);
     return JSON_FORM(&ctx->arena,
                      "{'type':'function','function':{'name':'" SEARCH_MEMORY
                      "','description':%,'parameters':%}}",
-                     quote_json(&ctx->arena, str_of(search_memory_help)), buf_str(&b));
+                     quote_json(&ctx->arena, str_of(search_memory_help)), buf_str(w.b));
 }
 
 bool tool_loop_offer(struct ctx *ctx, struct splice *body, const struct json *root)

@@ -56,14 +56,13 @@ enum status filter_read(struct ctx *ctx, const struct filter_in *in, struct pool
 str filter_text(struct ctx *ctx, const struct filter_in *in, struct pools pools)
 {
     enum { TEXT_MAX = 16 << 20 };
-    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, TEXT_MAX);
     fields_write(&w, filter_in_fields, in);
     for (size_t i = 0; i < pools.n; i++) {
         json_str(&w, pools.v[i].user);
         json_str(&w, pools.v[i].space);
     }
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 const char *const order_names[] = {"desc", "asc", NULL};
@@ -136,8 +135,7 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
 {
     static const char *const facets[] = {"layer", "type", "category", "origin", "space", "closed"};
     enum { FACETS_MAX = 8 << 20 };
-    struct buf b = buf_make(&ctx->arena, FACETS_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, FACETS_MAX);
     json_open(&w, '{');
     for (size_t i = 0; i < sizeof facets / sizeof *facets; i++) {
         struct values all = {0};
@@ -152,9 +150,9 @@ static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
         json_close(&w, '}');
     }
     json_close(&w, '}');
-    if (b.full)
+    if (w.b->full)
         return fail(ctx, TOO_LARGE, "the facets exceed %d bytes", FACETS_MAX);
-    *out = json_of(ctx, buf_str(&b));
+    *out = json_of(ctx, buf_str(w.b));
     return OK;
 }
 

@@ -46,14 +46,13 @@ str tags_text(struct arena *a, struct strs tags)
     size_t most = 2;
     for (size_t i = 0; i < tags.n; i++)
         most += 6 * tags.v[i].n + 3; /* each byte may be escaped */
-    struct buf b = buf_make(a, most);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, most);
     json_open(&w, '[');
     for (size_t i = 0; i < tags.n; i++)
         json_str(&w, tags.v[i]);
     json_close(&w, ']');
-    assert(!b.full);
-    return buf_str(&b);
+    assert(!w.b->full);
+    return buf_str(w.b);
 }
 
 void read_memory(struct query *q, struct memory *out)

@@ -25,8 +25,7 @@ static FIELDS(receipt_line, (STR, kind), (STR, id), (STR, source), (NUM, score),
 /* {"receipt":{…},"lines":[{…}]} */
 static str body_of(struct arena *a, const struct receipt *r)
 {
-    struct buf b = buf_make(a, BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, BODY_MAX);
     json_open(&w, '{');
     json_key(&w, "receipt");
     fields_write(&w, receipt_fields, r);
@@ -35,7 +34,7 @@ static str body_of(struct arena *a, const struct receipt *r)
         fields_write(&w, receipt_line_fields, &r->lines[i]);
     json_close(&w, ']');
     json_close(&w, '}');
-    return b.full ? S("") : buf_str(&b);
+    return w.b->full ? S("") : buf_str(w.b);
 }
 
 /* Ids of the memories and messages of its lines, as JSON: all, also those of the messages that
@@ -44,8 +43,7 @@ enum which_ids { IDS_SHOWN, IDS_WITH_SOURCES, IDS_GIVEN };
 
 static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which)
 {
-    struct buf b = buf_make(a, BODY_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(a, BODY_MAX);
     json_open(&w, '[');
     for (size_t i = 0; i < r->n; i++) {
         if (which == IDS_GIVEN && !r->lines[i].injected)
@@ -55,7 +53,7 @@ static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which
             json_str(&w, r->lines[i].source);
     }
     json_close(&w, ']');
-    return b.full ? S("") : buf_str(&b);
+    return w.b->full ? S("") : buf_str(w.b);
 }
 
 /* A receipt is written before the model answers and once more after it; its block may have been

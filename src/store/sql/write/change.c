@@ -53,10 +53,9 @@ static struct memory changed_memory(const struct memory *old, const struct chang
 static str written(struct ctx *ctx, const struct field *row, const struct memory *m)
 {
     const struct field table[] = {*row, {0}};
-    struct buf b = buf_make(&ctx->arena, OLD_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, OLD_MAX);
     fields_write(&w, table, m);
-    return buf_str(&b);
+    return buf_str(w.b);
 }
 
 /* The members that differ, as they were; "" when none does. */
@@ -64,8 +63,7 @@ static str old_of(struct ctx *ctx, unsigned what, const struct memory *old,
                   const struct memory *now)
 {
     struct field table[MEMBERS + 1] = {{0}};
-    struct buf b = buf_make(&ctx->arena, OLD_MAX);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&ctx->arena, OLD_MAX);
     size_t n = 0;
     for (const struct member *one = changeable; one < changeable + MEMBERS; one++)
         if ((what & one->what) &&
@@ -73,8 +71,8 @@ static str old_of(struct ctx *ctx, unsigned what, const struct memory *old,
             table[n++] = one->row;
     if (n)
         fields_write(&w, table, old);
-    assert(!b.full);
-    return buf_str(&b);
+    assert(!w.b->full);
+    return buf_str(w.b);
 }
 
 static enum status keep_revision(struct ctx *ctx, struct db *db, unsigned what,

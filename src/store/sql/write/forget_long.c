@@ -67,8 +67,7 @@ static FIELDS(long_forget, (AS_STR, what.pool.user, "user"), (AS_STR, what.pool.
 
 static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forget *l)
 {
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
-    struct json_out out = json_to(&b);
+    struct json_out out = json_in(&ctx->arena, 1 << 20);
     int64_t mark = db->hold->mark;
     if (is_postgres(db) && !mark)
         mark = -(clock_ms() + POOLED_MARK_MS);
@@ -77,7 +76,7 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
     fields_write(&out, long_forget_fields, l);
     if (!l->name.n)
         l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)mark, S_ARG(l->call));
-    return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
+    return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(out.b));
 }
 
 /* --- the phases, each a task of the writer --- */

@@ -113,8 +113,7 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
     if (!old.n || !new.n || json_parse(p->ctx, old, &was) != OK)
         return OK;
     TRY(json_parse(p->ctx, new, &is));
-    struct buf b = buf_make(&p->ctx->arena, old.n + new.n + 2);
-    struct json_out w = json_to(&b);
+    struct json_out w = json_in(&p->ctx->arena, old.n + new.n + 2);
     json_open(&w, '{');
     for (const struct json *m = was->first; m; m = m->next) {
         const char *name = str_c(&p->ctx->arena, json_name(m));
@@ -124,13 +123,13 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
     for (const struct json *m = is->first; m; m = m->next)
         json_member_raw(&w, str_c(&p->ctx->arena, json_name(m)), m->source);
     json_close(&w, '}');
-    if (!b.full && (b.n <= METADATA_MAX || b.n <= old.n))
-        *out = buf_str(&b);
+    if (!w.b->full && (w.b->n <= METADATA_MAX || w.b->n <= old.n))
+        *out = buf_str(w.b);
     else if (p->keeps_metadata)
         *out = old; /* a chat must not fail for it */
     else
         return fail_field(p->ctx, "metadata", "would have %zu bytes with what it has; at most %d",
-                          b.n, METADATA_MAX);
+                          w.b->n, METADATA_MAX);
     return OK;
 }
 
