@@ -94,11 +94,11 @@ struct message {
     str text;
     str ref; /* the id that the source of an import gave it ("D1:3"), else "" */
     enum origin origin;
-    int64_t created;                /* unix ms: when it was said */
-    uint64_t chain;                 /* hash of the conversation up to and including it; 0: none */
-    uint64_t tail;                  /* hash of it and the message before; 0: none */
-    bool is_echo;                   /* it was said with memory beside it, so not all of it is new */
-    str says;                       /* of an echo: what is new in it; only this is searched */
+    int64_t created; /* unix ms: when it was said */
+    uint64_t chain;  /* hash of the conversation up to and including it; 0: none */
+    uint64_t tail;   /* hash of it and the message before; 0: none */
+    bool is_echo;    /* said with memory beside it or to what the user told: not all is new */
+    str says;        /* of an echo: what is new in it; only this is searched */
     struct text_annotations *notes; /* in a view of the store; or NULL */
 };
 

@@ -147,6 +147,15 @@ test('what an answer repeats of its message is not given beside it, what it adds
   assert.doesNotMatch(block, /Got it/);
 });
 
+test('an answer to a question that came behind a statement is given', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Your train to Bergen leaves at 9:40 on Friday.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'My train to Bergen leaves from platform 4 on Friday. When does it leave?' }] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  await server.settled();
+  assert.match(await given(server, 'At what time does my train to Bergen leave on Friday?'), /9:40/);
+});
+
 test('a correction in the next message is not doubted for what else was said later', async (t) => {
   const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Nice.'));
   const server = await serve(t, { flags: ['--upstream', model.url] });
@@ -158,4 +167,18 @@ test('a correction in the next message is not doubted for what else was said lat
   }
   await server.settled();
   assert.match(await given(server, 'When is yoga, and when is dinner with Sam?'), /\(outdated\?\) My yoga class[^]*\]: *no wait, Tuesday[^]*Sam/);
+});
+
+test('a next message that puts nothing right is doubted for what replaced it', async (t) => {
+  const server = await serve(t);
+  const hiked = [{ role: 'user', content: 'I went hiking near Ulm on Saturday.' }];
+  for (const messages of [hiked, [...hiked, { role: 'assistant', content: 'Nice.' }, { role: 'user', content: 'My favourite tea is Assam.' }],
+    [{ role: 'user', content: 'My favourite tea is Sencha now.' }]]) {
+    const res = await server.chat({ model: 'rememberd/demo', messages });
+    await server.receipt(res.headers['x-rememberd-receipt']);
+  }
+  await server.settled();
+  const block = await given(server, 'Where did I go hiking on Saturday?');
+  assert.match(block, /hiking near Ulm/);
+  assert.match(block, /\(outdated\?\) My favourite tea is Assam/);
 });

@@ -118,10 +118,9 @@ static void read_said(struct place *p)
         if (!role.n || !str_trim(text).n)
             continue;
         uint64_t own = said->own ? said->own : hash_of(p->seed, role, text);
-        p->v[p->n] =
-            (struct heard){.role = role, .text = text, .name = said->name, .own = own, .at = i};
-        p->v[p->n].tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
-        p->n++;
+        uint64_t tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
+        p->v[p->n++] = (struct heard){
+            .role = role, .text = text, .name = said->name, .own = own, .tail = tail, .at = i};
     }
     link_from(p, 0, p->seed);
 }
@@ -257,8 +256,10 @@ static void after_last(struct place *p)
         p->is_part = !is_shown && doc_position(v[n - 1].doc) + 1 > (int64_t)p->known;
     if (!n || p->known)
         return;
-    const struct message *last = &v[n - 1];
-    if (!p->t->in.n_window && doc_position(last->doc) == 1 &&
+    const struct turn_in *in = &p->t->in; /* notes of calls are in no whole conversation */
+    const struct message *last =
+        in->is_found && in->n_window ? &in->window[in->n_window - 1] : &v[n - 1];
+    if (!in->n_window && !in->is_found && doc_position(last->doc) == 1 &&
         find_message(p, p->v[0].chain, 0, &m)) {
         take_known(p, &m, 1);
         p->is_part = false;
@@ -449,23 +450,24 @@ bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     return !p.is_away;
 }
 
-/* What the user told in the message that is answered. */
+/* What the user told in the message that is answered; "" where it also asks: its answer is none. */
 static str told_in(struct arena *a, const struct turn *t)
 {
     str text = t->n_spoken ? t->in.said[t->spoken[t->n_spoken - 1].at].text : S("");
-    return utterance_statements(a, utterance_own_words(a, text), true);
+    str own = utterance_own_words(a, text), told = utterance_statements(a, own, true);
+    return told.n == own.n ? told : S("");
 }
 
 /* An answer that the model gave with memory in front of it, or to what the user told, is an echo:
  * its text is kept, but only its novel sentences (says) can be found (novelty.c). A stand-in answer
  * has none, and neither has the note of calls, which only holds the answer's name. */
-struct message turn_answer(struct arena *a, const struct turn *t, str answer)
+struct message turn_answer(struct arena *a, const struct turn *t, str answer, bool teaches)
 {
     bool is_note = !str_trim(answer).n;
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
     uint64_t masked = t->in.late ? t->in.late->own : 0;
     uint64_t own = masked ? masked : turn_own(t, role, text), chain = chain_link(t->chain, own);
-    str told = is_note ? S("") : told_in(a, t);
+    str told = is_note || teaches ? S("") : told_in(a, t);
     bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || told.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     str says = S("");

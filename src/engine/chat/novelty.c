@@ -19,7 +19,7 @@
  */
 enum { WORDS_MAX = 4096 };
 
-/* A sentence with at least this share of its content words from the block is not novel. */
+/* A sentence with at least this share of its content words from what was given is not novel. */
 static const double repeated = 0.6;
 
 /* The content words of the remembered lines, without those of the block's own sentences, and of

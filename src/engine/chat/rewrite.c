@@ -47,7 +47,7 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     return (struct history){v + from, HISTORY_MAX - from};
 }
 
-/* Adds what a text tells; "December" is nobody's name. How many words there are. */
+/* Adds what a text tells. How many words there are; "December" alone is nobody's name. */
 static size_t add_words(struct arena *a, str text, bool names_only, struct buf *out)
 {
     struct words w = words_of(a, text, WORDS_READ);
@@ -55,10 +55,10 @@ static size_t add_words(struct arena *a, str text, bool names_only, struct buf *
     size_t n = 0;
     for (size_t i = 0; i < w.n && n < WORDS_MAX; i++)
         if (!w.v[i].is_stop && (w.v[i].is_name || !names_only) &&
-            !lexicon_is(w.v[i].text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY | days)) {
+            !lexicon_is(w.v[i].text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY)) {
             buf_add(out, out->n ? S(" ") : S(""));
             buf_add(out, w.v[i].text);
-            n++;
+            n += !lexicon_is(w.v[i].text, days);
         }
     return n;
 }
@@ -67,16 +67,14 @@ static size_t add_words(struct arena *a, str text, bool names_only, struct buf *
 static str words_of_last(struct arena *a, const struct history *h, bool names_only)
 {
     struct buf said = buf_make(a, HISTORY_MAX * USER_MAX);
-    size_t from = h->n;
+    size_t from = h->n, n = 0;
     while (from && !str_is(h->v[from - 1].role, "user"))
         from--;
-    for (size_t i = from ? from - 1 : 0; i < h->n; i++) {
+    for (size_t i = from ? from - 1 : 0; i < h->n && !(n && names_only); i++) {
         size_t most = str_is(h->v[i].role, "user") ? USER_MAX : ANSWER_MAX;
-        size_t n = add_words(a, utf8_cut(h->v[i].text, most), names_only, &said);
-        if (n && names_only)
-            break;
+        n = add_words(a, utf8_cut(h->v[i].text, most), names_only, &said);
     }
-    return buf_str(&said);
+    return n || !names_only ? buf_str(&said) : S("");
 }
 
 /* Where only a person is lacking, his name is enough. */

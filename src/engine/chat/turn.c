@@ -323,6 +323,20 @@ static bool is_repeated(const struct turn *t)
     return is_continued(t) && t->record.chain && !is_changed;
 }
 
+/* Only tools' results: the block stands beside the question, at the model's server. */
+static enum status find_given(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    struct receipt before;
+    size_t n = t->in.n_window;
+    while (n && !str_is(t->in.window[n - 1].role, "user"))
+        n--;
+    if (!n || !t->in.window[n - 1].chain)
+        return OK;
+    TRY(store_receipt_of(ctx, e->store, t->in.pool, t->in.window[n - 1].chain, &before));
+    t->in.beside = before.block;
+    return OK;
+}
+
 /* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
  * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -332,7 +346,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
     while (n && !said_by_user(&t->in.said[n - 1]))
         n--;
     if (!n)
-        return OK;
+        return find_given(ctx, e, t);
     t->out.block_at = n - 1;
     /* Without the block of an earlier request: a client may send back what it was given. */
     str latest = engine_strip_block(&ctx->arena, t->in.said[n - 1].text);

@@ -12,16 +12,6 @@ static bool leads_on(const struct finder *f, const struct recalled *r, const str
            (f->n_spaces == 1 || str_eq(r->space, space->in->pool.space));
 }
 
-/* In *out the numbers of each chosen line's next messages: AHEAD of one, then of the next one. */
-static size_t docs_behind(const struct finder *f, const struct finder *space, doc_id *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->n; i++)
-        for (int k = 1; k <= AHEAD && leads_on(f, &f->found[i], space); k++)
-            out[n++] = f->found[i].message.doc + k;
-    return n;
-}
-
 /* Of the messages behind it the first that the user said, if it is short and states something. */
 static bool next_of(const struct finder *space, const struct recalled *r, const struct message *v,
                     struct recalled *out)
@@ -45,8 +35,11 @@ static enum status add_of_space(struct finder *f, const struct finder *space)
 {
     struct arena *a = &f->ctx->arena;
     doc_id *docs = NEW_N(a, doc_id, AHEAD * f->n + 1);
-    size_t n_docs = docs_behind(f, space, docs), n = 0, leading = 0;
+    size_t n_docs = 0, n = 0, leading = 0;
     struct recalled *all = NEW_N(a, struct recalled, 2 * f->n + 1), next;
+    for (size_t i = 0; i < f->n; i++) /* AHEAD of one line, then of the next one */
+        for (int k = 1; k <= AHEAD && leads_on(f, &f->found[i], space); k++)
+            docs[n_docs++] = f->found[i].message.doc + k;
     struct message *v = NEW_N(a, struct message, n_docs + 1);
     if (!n_docs)
         return OK;

@@ -241,8 +241,7 @@ static enum status settle_supersession(struct finder *f)
     for (size_t i = 0; i < f->n; i++) {
         assert(by[i] < f->n);
         struct recalled *r = &f->found[i], *newer = &f->found[by[i]];
-        /* Instructions end one another by rules of their own (standing_ends). */
-        if (r->state != LINE_QUOTABLE || by[i] == i || r->origin == LINE_STANDING)
+        if (r->state != LINE_QUOTABLE || by[i] == i)
             continue;
         if (newer->state != LINE_QUOTABLE && !may_be_given(f, newer))
             continue;

@@ -69,7 +69,7 @@ static void date_by_source(struct judging *j)
 {
     for (size_t i = 0; i < j->n; i++)
         for (size_t k = 0; k < j->n; k++)
-            if (str_eq(j->v[k].id, j->v[i].from)) {
+            if (str_eq(j->v[k].id, j->v[i].from) && str_eq(j->v[k].space, j->v[i].space)) {
                 j->v[i].created = j->v[k].created;
                 j->v[i].place = j->v[k].place;
             }
@@ -101,15 +101,6 @@ static enum status load_space(struct judging *j, str space)
     const struct pool_ref pool = {j->f->in->pool.user, space};
     j->lines = lines;
     return store_token_vectors(j->f->ctx, j->f->e->store, pool, docs, n, keep_tokens, j);
-}
-
-/* Once for each space. */
-static enum status load_tokens(struct judging *j)
-{
-    for (size_t i = 0; i < j->n; i++)
-        if (!SOME(k, i, str_eq(j->v[k].space, j->v[i].space)))
-            TRY(load_space(j, j->v[i].space));
-    return OK;
 }
 
 static struct pair_text *line_at(struct judging *j, size_t i)
@@ -169,10 +160,15 @@ enum status supersession_judge(const struct finder *f, size_t *by)
     for (size_t i = 0; i < j.n; i++)
         j.v[i] = dated_line_of(a, &f->found[i], i);
     date_by_source(&j);
-    TRY(load_tokens(&j));
+    for (size_t i = 0; i < j.n; i++) /* once for each space */
+        if (!SOME(k, i, str_eq(j.v[k].space, j.v[i].space)))
+            TRY(load_space(&j, j.v[i].space));
     for (size_t i = 0; i < j.n; i++) {
-        bool is_next = f->found[i].origin == LINE_BY_NEXT;
-        for (size_t k = 0; k < j.n && j.v[i].is_judged && !is_next; k++)
+        /* Instructions end one another by rules of their own (standing_ends). */
+        enum line_origin origin = f->found[i].origin;
+        bool is_put_right = origin == LINE_BY_NEXT && SOME(k, i, j.v[k].by == i);
+        bool stays = origin == LINE_STANDING || is_put_right;
+        for (size_t k = 0; k < j.n && j.v[i].is_judged && !stays; k++)
             judge_pair(&j, i, k);
         j.v[j.v[i].by].is_judged |= j.v[i].is_judged;
     }

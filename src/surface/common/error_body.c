@@ -1,6 +1,8 @@
 /* error_body.c - from a failure to the body that tells it, by a dialect's rules and shape. */
 #include "surface/common/error_body.h"
 
+#include "surface/common/memory_json.h"
+
 /*
  * A failure is a status, a field and a sentence in ctx. A dialect adds two tables: rules, which
  * give the status its names in that dialect and where needed another HTTP code, and a shape, which
@@ -165,12 +167,11 @@ const struct error_shape anthropic_errors = {"AnthropicError", "application/json
 void word_anthropic_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out)
 {
-    struct json *lost = NULL; /* then clients send the whole conversation, in a new thread */
     struct error_body body = error_body_of(ctx, s, in, anthropic_rules, "error", out);
     body.trace = str_of(ctx->id);
-    if (s == NOT_FOUND && str_is(body.field, "previous_message_id") &&
-        soft(ctx, json_parse(ctx, S("{\"error_code\":\"thread_not_found\"}"), &lost)))
-        body.details = lost;
+    /* Then clients send the whole conversation, in a new thread. */
+    if (s == NOT_FOUND && str_is(body.field, "previous_message_id"))
+        body.details = json_of(ctx, S("{\"error_code\":\"thread_not_found\"}"));
     error_body_write(out, anthropic_shape, &body);
     reply_header(out, "request-id", body.trace); /* where its clients look for it */
 }

@@ -54,11 +54,14 @@ static void name_message(const struct json *piece, struct answer_naming *out)
 {
     const struct json *inside = json_get(piece, "message"), *content = json_get(piece, "content");
     const struct json *message = inside ? inside : piece;
-    if (!out->name.n && str_is(json_string(json_get(message, "type")), "message"))
+    if (!out->name.n && json_says(message, "type", "message"))
         buf_add(&out->name, json_string(json_get(message, "id")));
     name_block(json_get(piece, "content_block"), &out->calls);
     for (const struct json *b = content ? content->first : NULL; b; b = b->next)
         name_block(b, &out->calls);
+    str reason = json_string(json_get(content ? piece : json_get(piece, "delta"), "stop_reason"));
+    if (reason.n && !out->calls.n) /* it may be empty */
+        buf_printf(&out->calls, "(" S_FMT ")", S_ARG(reason));
 }
 
 static const struct answer_reader message_reader = {whole_text, add_piece, is_stop,
@@ -233,11 +236,9 @@ static bool read_talk(struct ctx *ctx, const struct request *in, struct model_re
 static enum status guard_thread(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct model_request *m, const struct json *thread)
 {
-    if (!held_is_guarded(ctx, app, in, m) || m->root->type != JSON_OBJECT)
+    if (!held_is_guarded(ctx, app, in, m))
         return OK;
     TRY(held_check_once(ctx, m->root, "thread"));
-    if (!thread)
-        return OK;
     TRY(held_check_once(ctx, thread, THREAD_ID));
     return held_check(ctx, app, m->who.pool.user, HELD_RESPONSE, THREAD_ID, "Message with id",
                       json_get(thread, THREAD_ID));
@@ -254,7 +255,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     m->reader = thread && thread->type == JSON_OBJECT ? &thread_reader : &message_reader;
     m->in.notes_owner &= m->reader->name != NULL;
     m->in.replays = m->to.up;
-    m->in.brings_all = !previous.n;
+    m->in.brings_all = m->in.has_helpers = !previous.n; /* helpers begin no turn of a thread */
     if (!read_talk(ctx, in, m))
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
     if (previous.n && m->in.mode != MODE_OFF)

@@ -115,9 +115,8 @@ static void move_place(struct talk *t, size_t last, const struct json *message)
 bool talk_read(struct arena *a, const struct json *root, size_t aside, struct talk *out)
 {
     const struct json *messages = json_get(root, "messages");
-    bool resumes = json_get(json_get(root, "thread"), THREAD_ID); /* also where the model paused */
-    if (!messages || messages->type != JSON_ARRAY || messages->n + resumes < 1 ||
-        messages->n < aside)
+    if (!messages || messages->type != JSON_ARRAY || messages->n < aside ||
+        (!messages->n && !json_at(root, "thread." THREAD_ID))) /* else where the model paused */
         return false;
     size_t n = messages->n - aside, most = 2 * n + 2, last = most;
     *out = (struct talk){.said = NEW_N(a, struct said, most),

@@ -51,20 +51,9 @@ bool held_is_named(const struct json *m, const char *name)
 enum status held_check_once(struct ctx *ctx, const struct json *object, const char *name)
 {
     size_t n = 0;
-    for (const struct json *m = object->first; m; m = m->next)
+    for (const struct json *m = object ? object->first : NULL; m; m = m->next)
         n += held_is_named(m, name) ? str_is(json_name(m), name) ? 1 : 2 : 0;
     return n < 2 ? OK : fail_field(ctx, name, "must be there once, and in this spelling");
-}
-
-enum status held_refuse(struct ctx *ctx, const char *field, const char *what, str id)
-{
-    ctx_clear_failure(ctx);
-    return fail_note(
-        ctx, NOT_FOUND, 0, field,
-        "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
-        "has made here. Send the whole conversation, or your key of the model server in "
-        "X-Upstream-Authorization",
-        what, S_ARG(id));
 }
 
 /* null is the same as an absent member. */
@@ -76,5 +65,13 @@ enum status held_check(struct ctx *ctx, struct app *app, str user, enum held_kin
     if (id->type != JSON_STRING)
         return fail_field(ctx, field, "must be an id");
     enum status s = engine_may_follow(ctx, app->engine, user, kind, json_string(id));
-    return s == NOT_FOUND ? held_refuse(ctx, field, what, json_string(id)) : s;
+    if (s != NOT_FOUND)
+        return s;
+    ctx_clear_failure(ctx);
+    return fail_note(
+        ctx, NOT_FOUND, 0, field,
+        "%s '" S_FMT "' not found: with the server's key a request goes on from what its own user "
+        "has made here. Send the whole conversation, or your key of the model server in "
+        "X-Upstream-Authorization",
+        what, S_ARG(json_string(id)));
 }

@@ -19,8 +19,7 @@ bool held_is_named(const struct json *m, const char *name);
 /* BAD_INPUT when a member is there twice, or in another spelling. */
 MUST_USE enum status held_check_once(struct ctx *ctx, const struct json *object, const char *name);
 
-/* NOT_FOUND, as the field that names it; what: "Item with id". */
-MUST_USE enum status held_refuse(struct ctx *ctx, const char *field, const char *what, str id);
-/* The same unless the id is the user's. A missing one or null is OK. */
+/* NOT_FOUND, as the field that names it, unless the id is the user's; what: "Item with id". A
+ * missing one or null is OK. */
 MUST_USE enum status held_check(struct ctx *ctx, struct app *app, str user, enum held_kind kind,
                                 const char *field, const char *what, const struct json *id);

@@ -4,22 +4,6 @@
 #include "surface/proxy/held.h"
 #include "surface/responses/items.h"
 
-/* See held.c. */
-
-static const struct {
-    const char *field, *what;
-} kinds[] = {
-    [HELD_RESPONSE] = {"previous_response_id", "Previous response with id"},
-    [HELD_ITEM] = {"input", "Item with id"},
-    [HELD_CONVERSATION] = {"conversation", "Conversation with id"},
-};
-
-static enum status check_id(struct ctx *ctx, struct app *app, str user, enum held_kind kind,
-                            const struct json *id)
-{
-    return held_check(ctx, app, user, kind, kinds[kind].field, kinds[kind].what, id);
-}
-
 static enum status check_conversation(struct ctx *ctx, struct app *app, str user,
                                       const struct json *v)
 {
@@ -27,7 +11,7 @@ static enum status check_conversation(struct ctx *ctx, struct app *app, str user
         TRY(held_check_once(ctx, v, "id"));
         v = json_get(v, "id");
     }
-    return check_id(ctx, app, user, HELD_CONVERSATION, v);
+    return held_check(ctx, app, user, HELD_CONVERSATION, "conversation", "Conversation with id", v);
 }
 
 /* Items that hold all that they say, in the member that says it. Of all others the model's server
@@ -67,7 +51,9 @@ static enum status check_item(struct ctx *ctx, struct app *app, str user, const 
         return OK;
     for (const char *const *m = members; *m; m++)
         TRY(held_check_once(ctx, item, *m));
-    return is_whole(item) ? OK : check_id(ctx, app, user, HELD_ITEM, json_get(item, "id"));
+    return is_whole(item) ? OK
+                          : held_check(ctx, app, user, HELD_ITEM, "input", "Item with id",
+                                       json_get(item, "id"));
 }
 
 /* --- files and what holds them --- */
@@ -76,15 +62,12 @@ static enum status check_item(struct ctx *ctx, struct app *app, str user, const 
 static enum status check_kept(struct ctx *ctx, struct app *app, str user, const char *name,
                               const struct json *v)
 {
-    enum status s = OK;
     if (v->type == JSON_STRING)
-        s = engine_may_follow(ctx, app->engine, user, HELD_ITEM, json_string(v));
-    if (s == NOT_FOUND)
-        return held_refuse(ctx, name, "File, container, store or prompt with id", json_string(v));
-    for (const struct json *one = v->first; s == OK && v->type == JSON_ARRAY && one;
-         one = one->next)
-        s = check_kept(ctx, app, user, name, one);
-    return s;
+        return held_check(ctx, app, user, HELD_ITEM, name,
+                          "File, container, store or prompt with id", v);
+    for (const struct json *one = v->type == JSON_ARRAY ? v->first : NULL; one; one = one->next)
+        TRY(check_kept(ctx, app, user, name, one));
+    return OK;
 }
 
 /* Wherever they may be: in tools and in parts of messages. What is not an id under these names, as
@@ -122,9 +105,11 @@ enum status stored_check(struct ctx *ctx, struct app *app, str user, const struc
     const struct json *input = json_get(root, "input");
     if (root->type != JSON_OBJECT)
         return OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        TRY(held_check_once(ctx, root, kinds[i].field));
-    TRY(check_id(ctx, app, user, HELD_RESPONSE, json_get(root, "previous_response_id")));
+    TRY(held_check_once(ctx, root, "previous_response_id"));
+    TRY(held_check_once(ctx, root, "input"));
+    TRY(held_check_once(ctx, root, "conversation"));
+    TRY(held_check(ctx, app, user, HELD_RESPONSE, "previous_response_id",
+                   "Previous response with id", json_get(root, "previous_response_id")));
     TRY(check_conversation(ctx, app, user, json_get(root, "conversation")));
     TRY(check_prompt(ctx, app, user, root));
     TRY(check_names(ctx, app, user, root));
