@@ -138,7 +138,7 @@ test('who ends one thing ends no other: only the surest line is marked', async (
 test('what an answer repeats of its message is not given beside it, what it adds is', async (t) => {
   const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Got it: the dentist is on Friday at 9:15. Bring the X-rays from Leeds.'));
   const server = await serve(t, { flags: ['--upstream', model.url] });
-  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'The dentist moved, it is on Friday at 9:15 now.' }] });
+  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'Hi! The dentist moved, it is on Friday at 9:15 now.' }] });
   await server.receipt(res.headers['x-rememberd-receipt']);
   await server.settled();
   const block = await given(server, 'When is the dentist on Friday, and what do I bring?');

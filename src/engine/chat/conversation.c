@@ -7,6 +7,7 @@
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstones.h"
 #include "engine/state/spool.h"
+#include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
 /*
@@ -455,7 +456,11 @@ static str told_in(struct arena *a, const struct turn *t)
 {
     str text = t->n_spoken ? t->in.said[t->spoken[t->n_spoken - 1].at].text : S("");
     str own = utterance_own_words(a, text), told = utterance_statements(a, own, true);
-    return told.n == own.n ? told : S("");
+    struct sentence s;
+    for (str rest = own; told.n < own.n && sentence_cut(&rest, &s);)
+        if (utterance_statements(a, s.text, true).n < s.text.n && !utterance_is_courtesy(a, s.text))
+            return S("");
+    return told;
 }
 
 /* An answer that the model gave with memory in front of it, or to what the user told, is an echo:

@@ -72,6 +72,7 @@ static str words_of_last(struct arena *a, const struct history *h, bool names_on
         from--;
     for (size_t i = from ? from - 1 : 0; i < h->n && !(n && names_only); i++) {
         size_t most = str_is(h->v[i].role, "user") ? USER_MAX : ANSWER_MAX;
+        said.n = names_only ? 0 : said.n; /* a month beside no name */
         n = add_words(a, utf8_cut(h->v[i].text, most), names_only, &said);
     }
     return n || !names_only ? buf_str(&said) : S("");

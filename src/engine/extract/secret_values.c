@@ -483,7 +483,7 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
         return name->to;
     while (before < text.n && !is_begin(text, before))
         v.from = --before;
-    if (shape_is_reference(str_sub(text, v.from, v.to))) /* a long one, by its begin */
+    if (before < text.n && shape_is_reference(str_sub(text, v.from, v.to))) /* by its begin */
         return name->to;
     size_t end = v.to - v.from < TOKEN_MAX ? v.to : token_end(text, v.to, text.n);
     span_add(out, v.from, end);
