@@ -68,7 +68,7 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.01, 0.03},
+     {0.0125, 0.03},
      1.5,
      true},
     {"--known",
