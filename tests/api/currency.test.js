@@ -123,18 +123,6 @@ for (const [door, add] of Object.entries({ REST: (server, memory) => server.ask(
     assert.doesNotMatch(block, /outdated|replaced/);
   });
 
-test('who ends one thing ends no other: only the surest line is marked', async (t) => {
-  const server = await serve(t);
-  for (const said of ['Standup moved from 9:30 to 10:00.', 'We hired Bisi, she starts on 11 January.', 'The Postgres upgrade is on the weekend of 21 November, I do it with Tomasz.',
-    'Tomasz resigned. Last day 18 December. Gutted.'])
-    await server.tell(said);
-  await server.settled();
-  const block = await given(server, 'When is the upgrade, when does Bisi start, and what time is standup?');
-  assert.match(block, /\(outdated\?\) The Postgres upgrade/);
-  assert.match(block, /Bisi/);
-  assert.doesNotMatch(block, /\(outdated\?\) (We hired|Standup)/);
-});
-
 test('what an answer repeats of its message is not given beside it, what it adds is', async (t) => {
   const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Got it: the dentist is on Friday at 9:15. Bring the X-rays from Leeds.'));
   const server = await serve(t, { flags: ['--upstream', model.url] });

@@ -466,7 +466,8 @@ static str told_in(struct arena *a, const struct turn *t)
 /* An answer that the model gave with memory in front of it, or to what the user told, is an echo:
  * its text is kept, but only its novel sentences (says) can be found (novelty.c). A stand-in answer
  * has none, and neither has the note of calls, which only holds the answer's name. */
-struct message turn_answer(struct arena *a, const struct turn *t, str answer, bool teaches)
+struct message turn_answer(struct arena *a, struct engine *e, const struct turn *t, str answer,
+                           bool teaches)
 {
     bool is_note = !str_trim(answer).n;
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
@@ -477,8 +478,8 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer, bo
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     str says = S("");
     assert(text.n);
-    if (is_echo && !is_note && !t->in.stand_in)
-        says = novel_sentences(a, answer, t->out.block, told);
+    if (is_echo && !is_note && !t->in.stand_in) /* a secret without what names it is none */
+        says = novel_sentences(a, turn_masked(e, t, a, answer), t->out.block, told);
     if (says.n && t->in.beside.n) /* memory from another space, beside the same question */
         says = novel_sentences(a, says, t->in.beside, told);
     return (struct message){.id = id,

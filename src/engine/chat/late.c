@@ -133,7 +133,7 @@ static bool is_kept(struct ctx *ctx, struct engine *e, const struct turn *t, str
     struct message found;
     if (!str_trim(answer).n || !t->chain)
         return false;
-    uint64_t chain = turn_answer(&ctx->arena, t, answer, false).chain;
+    uint64_t chain = turn_answer(&ctx->arena, e, t, answer, false).chain;
     return soft(ctx, store_find_chain(ctx, e->store, t->in.pool, chain, 0, &found));
 }
 

@@ -65,7 +65,8 @@ uint64_t turn_own(const struct turn *t, str role, str text);
 
 /* The assistant's message at the end of a turn; without a text, the note of its calls. teaches:
  * what it says is extracted, also where it repeats the user. */
-struct message turn_answer(struct arena *a, const struct turn *t, str answer, bool teaches);
+struct message turn_answer(struct arena *a, struct engine *e, const struct turn *t, str answer,
+                           bool teaches);
 
 /* What the turn may do now: its mode, unless memory was switched off meanwhile. */
 enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in);

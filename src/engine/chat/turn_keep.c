@@ -138,7 +138,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     b->n_messages = t->n_fresh;
     b->hears = t->in.late && t->in.late->is_brought;
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
-        all[b->n_messages++] = turn_answer(&ctx->arena, t, answer, rules == EXTRACT_TABLE);
+        all[b->n_messages++] = turn_answer(&ctx->arena, e, t, answer, rules == EXTRACT_TABLE);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)

@@ -141,16 +141,6 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     x->by = newer;
 }
 
-/* Of what one line may replace only the surest: "I quit" is said of one thing. Beside it counts
- * what is nearly as sure, as the same may have been said twice. */
-static bool is_surest(const struct judging *j, const struct dated_line *x)
-{
-    static const double nearly = 0.9;
-    const struct dated_line *v = j->v;
-    return !SOME(i, j->n,
-                 v[i].by == x->by && nearly * v[i].odds > x->odds && !str_eq(v[i].from, x->from));
-}
-
 /* A line that replaces one that is given may be given for it, and be replaced itself. "No wait,
  * Tuesday" does not say what it is about: what replaces it is judged by the line in front of it. */
 enum status supersession_judge(const struct finder *f, size_t *by)
@@ -173,6 +163,6 @@ enum status supersession_judge(const struct finder *f, size_t *by)
         j.v[j.v[i].by].is_judged |= j.v[i].is_judged;
     }
     for (size_t i = 0; i < j.n; i++)
-        by[i] = is_surest(&j, &j.v[i]) ? j.v[i].by : i;
+        by[i] = j.v[i].by;
     return OK;
 }
