@@ -26,31 +26,6 @@ static enum status read_ranks(struct ctx *ctx, const struct options *o, struct e
     return OK;
 }
 
-static enum status run_ranking(struct ctx *ctx, const struct options *o, struct engine *e,
-                               struct eval_in *in, struct buf *report)
-{
-    TRY(read_ranks(ctx, o, in));
-    in->format = o->words.v[1];
-    return engine_eval(ctx, e, in, o->json, report);
-}
-
-static enum status run_prompt(struct ctx *ctx, const struct options *o, struct engine *e,
-                              struct eval_in *in, struct buf *report)
-{
-    return engine_eval_prompt(ctx, e, in, o->json, report);
-}
-
-static enum status run_junk(struct ctx *ctx, const struct options *o, struct engine *e,
-                            struct eval_in *in, struct buf *report)
-{
-    const struct junk_in junk = {.files = o->words.v + 2,
-                                 .n_files = o->words.n - 2,
-                                 .format = in->format,
-                                 .sample = o->sample,
-                                 .judgements = o->judgements};
-    return engine_eval_junk(ctx, e, &junk, o->json, report);
-}
-
 /* Flags that not all measures take: those of a ranking. */
 #define RANKING " level k pool sessions dump follow_ups per_question texts "
 
@@ -58,15 +33,15 @@ static enum status run_junk(struct ctx *ctx, const struct options *o, struct eng
 static const struct measure {
     const char *name, *flags; /* of the flags that not all measures take, those that it does */
     size_t files_min, files_max;
-    enum status (*run)(struct ctx *ctx, const struct options *o, struct engine *e,
-                       struct eval_in *in, struct buf *report); /* NULL: needs no database */
+    enum status (*run)(struct ctx *ctx, struct engine *e, const struct eval_in *in, bool as_json,
+                       struct buf *report); /* NULL: needs no database */
 } measures[] = {
-    {"locomo", RANKING, 1, 1, run_ranking},
-    {"longmemeval", RANKING, 1, 1, run_ranking},
-    {"beam", RANKING, 1, 1, run_ranking},
-    {"jsonl", RANKING, 1, 1, run_ranking},
-    {"prompt", " sessions per_question texts curve format ", 1, 1, run_prompt},
-    {"junk", " sample judgements format ", 1, 98, run_junk},
+    {"locomo", RANKING, 1, 1, engine_eval},
+    {"longmemeval", RANKING, 1, 1, engine_eval},
+    {"beam", RANKING, 1, 1, engine_eval},
+    {"jsonl", RANKING, 1, 1, engine_eval},
+    {"prompt", " sessions per_question texts curve format ", 1, 1, engine_eval_prompt},
+    {"junk", " sample judgements format ", 1, 98, engine_eval_junk},
     {"compare", " ", 2, 2, NULL},
 };
 enum { MEASURES = sizeof measures / sizeof *measures };
@@ -111,13 +86,19 @@ static enum status check_usage(struct ctx *ctx, const struct options *o)
     return read_ranks(ctx, o, &in);
 }
 
+/* Models come from the real data folder: the temporary one has none, and a download per run would
+ * be slow. Memories never come from there. */
 static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
+    struct options own = *o;
+    struct instance real;
     CLEANUP(instance_close) struct instance instance = {0};
     const struct measure *m = measure_of(o->words.v[1]);
     struct eval_in in = {
         .file = o->words.v[2],
-        .format = o->format,
+        .files = o->words.v + 2,
+        .n_files = o->words.n - 2,
+        .format = m->run == engine_eval ? o->words.v[1] : o->format,
         .by_session = str_is(o->level, "session"),
         .one_pool = str_is(o->pool, "one"),
         .follow_ups = o->follow_ups,
@@ -126,39 +107,31 @@ static enum status measure_recall(struct ctx *ctx, const struct options *o, stru
         .per_question = o->per_question,
         .has_texts = o->texts,
         .curve = o->curve,
+        .sample = o->sample,
+        .judgements = o->judgements,
     };
-    TRY(instance_open(ctx, o, TO_MEASURE, &instance));
+    TRY(read_ranks(ctx, o, &in));
+    TRY(instance_find(ctx, &o->settings, &real));
+    own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
+    TRY(instance_open(ctx, &own, TO_MEASURE, &instance));
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
-    enum status s = m->run(ctx, o, instance.engine, &in, report);
+    enum status s = m->run(ctx, instance.engine, &in, o->json, report);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return s;
 }
 
-static enum status print_report(struct ctx *ctx, const struct buf *report)
-{
-    if (report->full)
-        return fail(ctx, TOO_LARGE, "the report is larger than %d bytes", REPORT_MAX);
-    fwrite(report->p, 1, report->n, stdout);
-    return OK;
-}
-
-/* Models come from the real data folder: the temporary one has none, and a download per run would
- * be slow. Memories never come from there. */
 static enum status run_eval(struct ctx *ctx, const struct options *o)
 {
-    struct options own = *o;
-    struct instance real;
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
-    if (!measure_of(o->words.v[1])->run) {
-        TRY(eval_compare(ctx, o->words.v[2], o->words.v[3], o->json, &report));
-        return print_report(ctx, &report);
-    }
-    TRY(instance_find(ctx, &o->settings, &real));
-    own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
-    TRY(measure_recall(ctx, &own, &report));
-    return print_report(ctx, &report);
+    TRY(measure_of(o->words.v[1])->run
+            ? measure_recall(ctx, o, &report)
+            : eval_compare(ctx, o->words.v[2], o->words.v[3], o->json, &report));
+    if (report.full)
+        return fail(ctx, TOO_LARGE, "the report is larger than %d bytes", REPORT_MAX);
+    fwrite(report.p, 1, report.n, stdout);
+    return OK;
 }
 
 const struct command eval_commands[] = {EVAL_ROW(check_usage, run_eval), {0}};

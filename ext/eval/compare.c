@@ -33,8 +33,8 @@ static FIELDS(figure, (INT, n), (AS_NUM, a, "first"), (AS_NUM, b, "second"), (NU
 struct comparison {
     struct ctx *ctx;
     const struct json *a, *b;
-    struct pair *pairs;
-    size_t n, only_a, only_b;
+    struct pair *pairs, *changed; /* changed: those in which main differs */
+    size_t n, n_changed, only_a, only_b;
     struct figure figures[FIGURES_MAX];
     size_t n_figures;
     const char *main; /* the figure by which questions are listed */
@@ -180,19 +180,21 @@ static void compare_figures(struct comparison *c)
             c->main = c->figures[i].name;
 }
 
-/* --- the report --- */
-
-static bool is_changed(const struct comparison *c, const struct pair *p)
+static void find_changed(struct comparison *c)
 {
-    double a = figure_at(p->a, c->main), b = figure_at(p->b, c->main);
-    return a < b || a > b;
+    c->changed = NEW_N(&c->ctx->arena, struct pair, c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct pair *p = &c->pairs[i];
+        double a = figure_at(p->a, c->main), b = figure_at(p->b, c->main);
+        if (a < b || a > b)
+            c->changed[c->n_changed++] = *p;
+    }
 }
+
+/* --- the report --- */
 
 static void write_text(struct buf *b, const struct comparison *c)
 {
-    size_t changed = 0, shown = 0;
-    for (size_t i = 0; i < c->n; i++)
-        changed += is_changed(c, &c->pairs[i]);
     buf_printf(b, "%zu questions in both files, %zu only in the first, %zu only in the second\n\n",
                c->n, c->only_a, c->only_b);
     buf_printf(b, "%-10s %9s %9s %9s   %-19s %6s %6s %8s\n", "", "first", "second", "change",
@@ -204,16 +206,13 @@ static void write_text(struct buf *b, const struct comparison *c)
                    by * f->a, by * f->b, by * f->change, by * f->low, by * f->high,
                    (long long)f->wins, (long long)f->losses, f->p);
     }
-    buf_printf(b, "\n%s differs in %zu questions%s\n", c->main, changed,
-               changed > SHOWN_MAX ? "; the first of them, --json lists all" : "");
-    for (size_t i = 0; i < c->n && shown < SHOWN_MAX; i++) {
-        const struct pair *p = &c->pairs[i];
-        if (!is_changed(c, p))
-            continue;
+    buf_printf(b, "\n%s differs in %zu questions%s\n", c->main, c->n_changed,
+               c->n_changed > SHOWN_MAX ? "; the first of them, --json lists all" : "");
+    for (size_t i = 0; i < c->n_changed && i < SHOWN_MAX; i++) {
+        const struct pair *p = &c->changed[i];
         str id = json_string(json_get(p->a, "id")), kind = json_string(json_get(p->a, "kind"));
         buf_printf(b, "  " S_FMT " (" S_FMT ") %.2f → %.2f\n", S_ARG(id), S_ARG(kind),
                    figure_at(p->a, c->main), figure_at(p->b, c->main));
-        shown++;
     }
 }
 
@@ -232,10 +231,8 @@ static void write_json(struct buf *b, const struct comparison *c)
     json_close(w, '}');
     json_member_str(w, "listed_by", str_of(c->main));
     json_member_open(w, "changed", '[');
-    for (size_t i = 0; i < c->n; i++) {
-        const struct pair *p = &c->pairs[i];
-        if (!is_changed(c, p))
-            continue;
+    for (size_t i = 0; i < c->n_changed; i++) {
+        const struct pair *p = &c->changed[i];
         json_open(w, '{');
         json_member_str(w, "id", json_string(json_get(p->a, "id")));
         json_member_str(w, "kind", json_string(json_get(p->a, "kind")));
@@ -255,6 +252,7 @@ enum status eval_compare(struct ctx *ctx, str before, str after, bool as_json, s
     TRY(read_file(ctx, after, &c.b));
     TRY(pair_questions(&c));
     compare_figures(&c);
+    find_changed(&c);
     (as_json ? write_json : write_text)(out, &c);
     return OK;
 }

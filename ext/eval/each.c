@@ -16,8 +16,7 @@ enum status each_open(struct ctx *ctx, const struct eval_in *in, const char *wha
     out->file = fopen(str_c(&ctx->arena, in->per_question), "we");
     if (!out->file)
         return fail(ctx, STORAGE, S_FMT ": %s", S_ARG(in->per_question), strerror(errno));
-    out->b = buf_make(&ctx->arena, LINE_MAX_BYTES);
-    out->w = json_to(&out->b);
+    out->w = json_in(&ctx->arena, LINE_MAX_BYTES);
     json_open(&out->w, '{');
     json_member_str(&out->w, "report", str_of(what));
     json_member_str(&out->w, "level", in->by_session ? S("session") : S("turn"));
@@ -27,8 +26,8 @@ enum status each_open(struct ctx *ctx, const struct eval_in *in, const char *wha
 
 static void write_out(struct each *each)
 {
-    fwrite(each->b.p, 1, each->b.n, each->file);
-    buf_clear(&each->b);
+    fwrite(each->w.b->p, 1, each->w.b->n, each->file);
+    buf_clear(each->w.b);
 }
 
 void each_begin(struct each *each, const struct exam *c, const struct exam_question *q)
@@ -59,7 +58,7 @@ void each_end(struct each *each)
         return;
     json_close(&each->w, '}');
     json_close(&each->w, '}');
-    buf_byte(&each->b, '\n');
+    buf_byte(each->w.b, '\n');
 }
 
 enum status each_finish(struct ctx *ctx, struct each *each)
@@ -68,7 +67,7 @@ enum status each_finish(struct ctx *ctx, struct each *each)
         return OK;
     json_close(&each->w, ']');
     json_close(&each->w, '}');
-    buf_byte(&each->b, '\n');
+    buf_byte(each->w.b, '\n');
     write_out(each);
     bool failed = ferror(each->file);
     failed |= fclose(each->file) != 0;

@@ -8,7 +8,6 @@
 struct each {
     FILE *file; /* NULL: nobody wants them */
     str path;
-    struct buf b;
     struct json_out w;
     bool has_texts;
 };

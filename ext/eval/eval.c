@@ -256,14 +256,16 @@ static enum status ask_own(struct eval *v, size_t c, size_t question)
 
 /* Another conversation's pool, where nothing belongs to the question, must stay silent. Only the
  * next one is counted. */
-static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is_counted)
+static enum status ask_elsewhere(struct eval *v, size_t c, size_t question, size_t pool,
+                                 bool is_counted)
 {
     struct eval_report *r = &v->report;
-    const struct exam *from = &v->all.v[q.asker], *to = &v->all.v[q.pool];
+    const struct exam *from = &v->all.v[c], *to = &v->all.v[pool];
     for (int renamed = 0; renamed < 2; renamed++) {
         struct spoken s;
-        q.is_renamed = renamed;
-        q.text = renamed ? eval_renamed(&v->ctx->arena, q.text, from, to) : q.text;
+        str text = from->questions[question].text;
+        text = renamed ? eval_renamed(&v->ctx->arena, text, from, to) : text;
+        const struct chat_question q = {c, question, pool, renamed, text};
         TRY(speak_question(v, &q, &s));
         for (size_t i = 0; is_counted && i < EVAL_LEVELS; i++)
             r->silence[i].other[renamed] += s.probability >= levels[i];
@@ -310,10 +312,7 @@ static enum status ask_all(struct eval *v)
             TRY(ask_own(v, c, q));
             TRY(rank_question(v, c, q));
             for (size_t i = 1; i < v->all.n && i <= others; i++)
-                TRY(ask_elsewhere(v,
-                                  (struct chat_question){c, q, (c + i) % v->all.n, false,
-                                                         asked->text},
-                                  i == 1));
+                TRY(ask_elsewhere(v, c, q, (c + i) % v->all.n, i == 1));
             each_end(&v->each);
         }
     }

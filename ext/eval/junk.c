@@ -128,12 +128,11 @@ static enum status write_sample(struct audit *t, str path)
     for (size_t i = 0; i < t->n; i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(t->ctx, 0);
         struct fact f = t->v[i];
-        struct buf b = buf_make(&own.arena, LINE_MAX_BYTES);
-        struct json_out w = json_to(&b);
+        struct json_out w = json_in(&own.arena, LINE_MAX_BYTES);
         f.sentence = source_of(&own.arena, &f);
         fields_write(&w, fact_fields, &f);
-        buf_byte(&b, '\n');
-        fwrite(b.p, 1, b.n, file);
+        buf_byte(w.b, '\n');
+        fwrite(w.b->p, 1, w.b->n, file);
     }
     bool failed = ferror(file);
     failed |= fclose(file) != 0;
@@ -265,7 +264,7 @@ static void write_json(struct buf *b, const struct audit *t)
     buf_byte(b, '\n');
 }
 
-enum status engine_eval_junk(struct ctx *ctx, struct engine *e, const struct junk_in *in,
+enum status engine_eval_junk(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                              bool as_json, struct buf *out)
 {
     struct audit t = {.ctx = ctx, .e = e};

@@ -139,11 +139,8 @@ static enum status add_question(struct reader *r, struct exams *all, const struc
         .asked = l->asked,
     };
     for (size_t i = 0; i < l->evidence.n; i++) {
-        size_t before = q.evidence.n;
         exam_add_evidence(&r->ctx->arena, c, &q, l->evidence.v[i]);
-        bool is_new =
-            q.evidence.n > before || SOME(k, i, str_eq(l->evidence.v[k], l->evidence.v[i]));
-        if (!is_new)
+        if (!strs_have(&q.evidence, l->evidence.v[i]))
             return fail(r->ctx, BAD_INPUT,
                         "line %lld: evidence: no message of the conversation " S_FMT
                         " has the id '" S_FMT "'",

@@ -12,7 +12,9 @@ extern const char *const eval_formats[];
 enum { EVAL_K_MAX = 8, EVAL_RANK_MAX = 100 };
 
 struct eval_in {
-    str file;   /* conversations with questions */
+    str file;         /* conversations with questions */
+    const str *files; /* of engine_eval_junk, in place of it: conversations */
+    size_t n_files;
     str format; /* one of eval_formats; "": by looking at the file */
     bool by_session, one_pool;
     bool follow_ups;  /* measures these alone: made of pairs of questions, with and without what a
@@ -26,6 +28,9 @@ struct eval_in {
     bool curve;       /* of engine_eval_prompt: at each threshold, and as with kept */
     bool kept;        /* … where just enough is kept, too */
     bool is_loaded;   /* of engine_eval: the store holds the conversations of an earlier call */
+    /* of engine_eval_junk: */
+    str sample;     /* a file that is made: the facts to be judged, one JSON object a line; or "" */
+    str judgements; /* such a file with judgements, or lines of hash and judgement; or "" */
 };
 /* Writes the report: text, or JSON. The engine's store must be empty, unless it is_loaded. */
 MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,
@@ -36,16 +41,9 @@ MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct
 MUST_USE enum status engine_eval_prompt(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                         bool as_json, struct buf *out);
 
-struct junk_in {
-    const str *files; /* of conversations */
-    size_t n_files;
-    str format;
-    str sample;     /* a file that is made: the facts to be judged, one JSON object a line; or "" */
-    str judgements; /* such a file with judgements, or lines of hash and judgement; or "" */
-};
 /* Facts are extracted from the users' words by pattern, and a sample of them is drawn, the same
  * each time. Writes the share of junk by the judgements. */
-MUST_USE enum status engine_eval_junk(struct ctx *ctx, struct engine *e, const struct junk_in *in,
+MUST_USE enum status engine_eval_junk(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                       bool as_json, struct buf *out);
 
 /* Two files of figures per question (eval_in.per_question), question by question. */

@@ -31,11 +31,6 @@ struct chat {
     size_t n;
 };
 
-static bool is_users(const struct message *m)
-{
-    return str_is(m->role, "user");
-}
-
 /* An empty message is none: clients do not send it. */
 static void hold_line(struct chat *t, size_t at, str text)
 {
@@ -50,7 +45,7 @@ static void hold_line(struct chat *t, size_t at, str text)
 static str answer_at(struct chat *t, size_t at, size_t *end)
 {
     str text = S("");
-    for (*end = at; *end < t->s->n && !is_users(&t->s->messages[*end]); ++*end) {
+    for (*end = at; *end < t->s->n && !str_is(t->s->messages[*end].role, "user"); ++*end) {
         str more = t->s->messages[*end].text;
         text = text.n ? str_printf(&t->ctx->arena, S_FMT "\n\n" S_FMT, S_ARG(text), S_ARG(more))
                       : more;
@@ -86,10 +81,10 @@ static enum status lead_session(struct chat *t)
 {
     for (size_t i = 0; i < t->s->n;) {
         size_t end = i;
-        if (is_users(&t->s->messages[i])) {
+        if (str_is(t->s->messages[i].role, "user")) {
             hold_line(t, i, t->s->messages[i].text);
             i++;
-            if (i < t->s->n && is_users(&t->s->messages[i]))
+            if (i < t->s->n && str_is(t->s->messages[i].role, "user"))
                 continue;
         }
         str answer = answer_at(t, i, &end);

@@ -105,8 +105,9 @@ static void drop_given(struct foreign *f)
 /* Notes and commands of the program wait as well, without a text. */
 static enum status take_enqueued(struct foreign *f, const struct code_line *l, str text)
 {
-    struct waiting w = {.m = {.role = S("user"), .session = foreign_keep(f, l->sessionId)}};
-    w.m.text = foreign_keep(f, str_starts(text, S("/")) ? S("") : text);
+    struct arena *a = &f->run->ctx->arena; /* it outlives the record */
+    struct waiting w = {.m = {.role = S("user"), .session = str_dup(a, l->sessionId)}};
+    w.m.text = str_dup(a, str_starts(text, S("/")) ? S("") : text);
     w.is_given = !w.m.text.n;
     TRY(foreign_time(f->ctx, l->timestamp, "timestamp", &w.m.created));
     if (f->state.n_waiting == WAITING_MAX) {
@@ -193,7 +194,7 @@ static enum status take_meta(struct foreign *f, const struct json *meta)
     str id = text_in(meta, "id");
     if (f->state.session.n)
         return str_eq(id, f->state.session) ? OK : foreign_fork(f, f->state.session, id);
-    f->state.session = foreign_keep(f, id);
+    f->state.session = str_dup(&f->run->ctx->arena, id);
     f->state.is_left_out = json_at(meta, "source.subagent") || json_get(meta, "parent_thread_id") ||
                            str_is(text_in(meta, "thread_source"), "subagent");
     return foreign_fork(f, f->state.session, text_in(meta, "forked_from_id"));

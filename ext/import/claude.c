@@ -42,12 +42,11 @@ enum status claude_memories(struct foreign *f, const struct json *record)
         return fail_field(f->ctx, "conversations_memory", "must be a text");
     TRY(foreign_lines(f, json_string(said), &(struct memory){0}));
     for (const struct json *p = projects ? projects->first : NULL; p; p = p->next) {
-        struct buf b = buf_make(&f->ctx->arena, SIZE_MAX);
-        struct json_out w = json_to(&b);
+        struct json_out w = json_in(&f->ctx->arena, SIZE_MAX);
         json_open(&w, '{');
         json_member_str(&w, "project", json_name(p));
         json_close(&w, '}');
-        const struct memory of_project = {.metadata = buf_str(&b)};
+        const struct memory of_project = {.metadata = buf_str(w.b)};
         TRY(foreign_lines(f, json_string(p), &of_project));
     }
     return OK;

@@ -24,11 +24,6 @@ enum status foreign_skip(struct foreign *f)
     return OK;
 }
 
-str foreign_keep(struct foreign *f, str s)
-{
-    return str_dup(&f->run->ctx->arena, s);
-}
-
 str foreign_session_id(const struct foreign *f, str id)
 {
     return str_printf(&f->ctx->arena, S_FMT "-" S_FMT, S_ARG(f->format), S_ARG(id));
@@ -115,7 +110,7 @@ enum status foreign_fork(struct foreign *f, str session, str parent)
     bool is_nearest = !f->state.parent.n;
     seen_before(said, hash64(STR_LIST(f->format, session)));
     if (parent.n && is_nearest)
-        f->state.parent = foreign_keep(f, parent);
+        f->state.parent = str_dup(&f->run->ctx->arena, parent);
     if (!parent.n || seen_before(said, hash64(STR_LIST(f->format, parent))) ||
         (!is_nearest && !f->state.is_stored))
         return OK;
@@ -276,11 +271,9 @@ str foreign_text_of(struct arena *a, const struct json *content, const char *typ
         return skips && skips(json_string(content)) ? S("") : json_string(content);
     for (const struct json *v = content->first; v; v = v->next) {
         str text = v->type == JSON_STRING ? json_string(v) : json_string(json_get(v, "text"));
-        if (!text.n || (skips && skips(text)) ||
-            (type && !str_is(json_string(json_get(v, "type")), type)))
+        if (!text.n || (skips && skips(text)) || (type && !str_is(text_in(v, "type"), type)))
             continue;
-        if (b.n)
-            buf_add(&b, S("\n\n"));
+        buf_add(&b, b.n ? S("\n\n") : S(""));
         buf_add(&b, text);
     }
     return buf_str(&b);

@@ -54,8 +54,6 @@ MUST_USE enum status foreign_fork(struct foreign *f, str session, str parent);
 bool foreign_is_copied(struct foreign *f, str session, const struct message *m);
 /* Whether this import had the message with that id in another session. */
 bool foreign_has_elsewhere(struct foreign *f, str session, str ref);
-/* A text that outlives the record. */
-str foreign_keep(struct foreign *f, str s);
 
 /* --- what several readers need --- */
 

@@ -43,11 +43,6 @@ enum status importer_pass(struct ctx *to, struct ctx *from, enum status s)
     return s;
 }
 
-static enum status pass_failure(struct importer *im, enum status s)
-{
-    return importer_pass(im->ctx, &im->work, s);
-}
-
 /*
  * The same turn gives the same id, so that an import may be repeated. A turn without an id of its
  * own is distinguished from equal turns of its session by how many came before in its file.
@@ -118,7 +113,7 @@ enum status importer_write(struct importer *im)
         return OK;
     assert(im->b.n_messages <= BUNDLE_MAX && im->b.session.id.n);
     bool is_written = !im->in->dry_run && (!im->once || im->n_new);
-    enum status s = is_written ? pass_failure(im, queue_bundle(im)) : OK;
+    enum status s = is_written ? importer_pass(im->ctx, &im->work, queue_bundle(im)) : OK;
     if (s == OK) {
         im->report->messages += (int64_t)im->b.n_messages;
         im->report->facts += (int64_t)im->b.n_memories;
@@ -148,7 +143,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
         s == NOT_FOUND && (!im->in->dry_run || !seen_before(&im->seen.ids, hash64(&m->id, 1)));
     if (s == OK && !created)
         m->created = kept.created;
-    TRY(pass_failure(im, soft_or(&im->work, s, NOT_FOUND)));
+    TRY(importer_pass(im->ctx, &im->work, soft_or(&im->work, s, NOT_FOUND)));
     if (!created && im->bars.n)
         tombstones_date_back(&im->bars, &im->work.arena, m);
     return OK;
@@ -167,10 +162,10 @@ enum status importer_session(struct importer *im, const struct session *session)
         return OK;
     bool is_first = !seen_before(&im->seen.ids, hash64(&im->b.session.id, 1));
     if (!is_first && !im->in->dry_run)
-        TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
+        TRY(importer_pass(im->ctx, &im->work, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->in->pool, im->b.session.id, &there);
     im->seen.is_new = s == NOT_FOUND && is_first;
-    return pass_failure(im, soft_or(&im->work, s, NOT_FOUND));
+    return importer_pass(im->ctx, &im->work, soft_or(&im->work, s, NOT_FOUND));
 }
 
 enum status importer_message(struct importer *im, const struct message *said)
@@ -194,14 +189,14 @@ enum status importer_message(struct importer *im, const struct message *said)
     m->id = id_for(im, m, said->created);
     m->created = said->created ? said->created : im->now;
     const struct erased_ask ask = {.message = m, .created = said->created};
-    TRY(pass_failure(im, stays_erased(im, &ask, &is_erased)));
+    TRY(importer_pass(im->ctx, &im->work, stays_erased(im, &ask, &is_erased)));
     if (is_erased)
         return OK;
     TRY(date_known(im, m, said->created, &is_new));
     im->b.n_messages++;
     im->n_new += is_new;
     if (im->in->extract && is_new && str_is(m->role, "user"))
-        TRY(pass_failure(im, extract_from(im, m)));
+        TRY(importer_pass(im->ctx, &im->work, extract_from(im, m)));
     return im->b.n_messages == BUNDLE_MAX ? importer_write(im) : OK;
 }
 

@@ -5,20 +5,15 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/files.h"
 
 enum { SESSIONS_MAX = 10000 };
-
-static void close_fd(const int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-}
 
 /* Regular files only; an empty one is S(""). */
 enum status map_file(struct ctx *ctx, str path, struct mapped *out)
 {
-    CLEANUP(close_fd) int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_CLOEXEC);
+    CLEANUP(fd_close) int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return fail(ctx, NOT_FOUND, S_FMT ": %s", S_ARG(path), strerror(errno));

@@ -1,4 +1,5 @@
 /* stores.c - memories of other memory servers: mem0, OpenMemory, the MCP reference server. */
+#include "core/settings.h"
 #include "ext/import/foreign.h"
 #include "ext/import/items.h"
 
@@ -129,15 +130,7 @@ static enum status give_entity(struct foreign *f, const struct json *record)
     return OK;
 }
 
-/* "works_at" as words, so that a question finds it. */
-static str as_words(struct arena *a, str name)
-{
-    char *p = arena_alloc(a, name.n + 1);
-    for (size_t i = 0; i < name.n; i++)
-        p[i] = (char)(name.p[i] == '_' ? ' ' : name.p[i]);
-    return (str){p, name.n};
-}
-
+/* "works_at" becomes words, so that a question finds it. */
 enum status graph_line(struct foreign *f, const struct json *record)
 {
     str type = text_in(record, "type");
@@ -148,7 +141,8 @@ enum status graph_line(struct foreign *f, const struct json *record)
     struct relation r;
     TRY(fields_read(f->ctx, relation_fields, record, false, &r));
     struct memory m = {.category = S("relationship")};
-    m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(r.from),
-                           S_ARG(as_words(&f->ctx->arena, r.relationType)), S_ARG(r.to));
+    str verb = name_respelt(&f->ctx->arena, r.relationType, '_', ' ');
+    m.content = str_printf(&f->ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(r.from), S_ARG(verb),
+                           S_ARG(r.to));
     return foreign_memory(f, &m);
 }

@@ -55,7 +55,7 @@ void engine_close(struct engine *e)
     feed_free(e->feed);
     pthread_mutex_destroy(&e->unkept.lock);
     pthread_cond_destroy(&e->unkept.kept);
-    spool_close(e->work.spool);
+    spool_close(&e->work.spool);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_free(e->embed);

@@ -49,7 +49,7 @@ void consolidate_write(struct buf *out, const struct consolidate_report *r,
 
 static enum status work_consolidate(struct job_run *run)
 {
-    struct pool_ref *pools;
+    struct pool_info *pools;
     struct consolidate_report all = {0};
     size_t n, cap = 0;
     enum status s = OK;
@@ -57,7 +57,7 @@ static enum status work_consolidate(struct job_run *run)
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
         struct consolidate_report r = {0};
         job_progress(run, (int64_t)i, (int64_t)n);
-        s = engine_consolidate(run->ctx, run->e, pools[i], run->ask.dry_run, &r);
+        s = engine_consolidate(run->ctx, run->e, pools[i].pool, run->ask.dry_run, &r);
         report_add(run->ctx, &all, &cap, &r);
     }
     consolidate_write(&run->result, &all, consolidate_report_fields, change_fields);
@@ -71,13 +71,13 @@ SHAPE(compacted, (INT, considered), (INT, replaced), (AS_INT, before, "tokens_be
 
 static enum status work_compact(struct job_run *run)
 {
-    struct pool_ref *pools;
+    struct pool_info *pools;
     struct compacted all = {0};
     size_t n;
     enum status s = OK;
     TRY(run_pools(run->ctx, run->e, run->ask.pool, &pools, &n));
     for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
-        const struct condense_in in = {.pool = pools[i],
+        const struct condense_in in = {.pool = pools[i].pool,
                                        .older_than_days = run->ask.older_than_days ?: 30,
                                        .dry_run = run->ask.dry_run};
         struct condense_out r = {0};

@@ -118,10 +118,9 @@ static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref
                               enum bar_reason reason, const struct memory *m, int64_t at,
                               const struct undo_mark *undo)
 {
-    int64_t barred;
     const struct barring_in in = {
         .pool = pool, .reason = reason, .at = at, .memories = m, .n = 1, .undo = undo};
-    return bar_statements(ctx, e, &in, &barred);
+    return bar_statements(ctx, e, &in, NULL);
 }
 
 /* Those with these ids; missing ones are left out, as they are when they are changed or erased. */
@@ -462,13 +461,12 @@ static enum status bar_ended(struct ctx *ctx, struct engine *e, const struct cha
                             .undo = change->undo};
     struct memory *v;
     size_t there;
-    int64_t barred;
     TRY(memories_there(ctx, e, change->pool, ids, n, &v, &there));
     for (size_t i = 0; i < there; i++)
         if (!v[i].valid_to)
             v[in.n++] = v[i];
     in.memories = v;
-    return bar_statements(ctx, e, &in, &barred);
+    return bar_statements(ctx, e, &in, NULL);
 }
 
 static enum status check_grown(struct ctx *ctx, struct engine *e, const struct change *change,

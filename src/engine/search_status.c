@@ -32,18 +32,17 @@ static void embedding_status(struct ctx *ctx, struct engine *e, struct engine_st
 
 /* Of one space, or summed over all spaces of the user. */
 static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                 struct vector_stats *out)
+                                 struct engine_status *out)
 {
-    struct pool_ref *v;
+    struct pool_info *v;
     size_t n;
-    *out = (struct vector_stats){0};
     TRY(run_pools(ctx, e, pool, &v, &n));
     for (size_t i = 0; i < n; i++) {
         struct vector_stats one;
-        TRY(store_vector_stats(ctx, e->store, &v[i], &one));
-        out->rows += one.rows;
-        out->waiting += one.waiting;
-        out->failed += one.failed;
+        TRY(store_vector_stats(ctx, e->store, &v[i].pool, &one));
+        out->vectors.rows += one.rows;
+        out->vectors.waiting += one.waiting;
+        out->vectors.failed += one.failed;
     }
     return OK;
 }
@@ -74,16 +73,12 @@ static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool
 {
     struct chosen c = chosen_of(ctx, e);
     struct vector_set set;
-    struct vector_stats counts;
     TRY(store_vector_set(ctx, e->store, &set));
-    TRY(vector_counts(ctx, e, pool, &counts));
+    TRY(vector_counts(ctx, e, pool, out));
     bool is_there = set.dimensions && str_eq(maker_of(set.signature), c.maker);
     bool is_qdrant = engine_runtime(e)->vector_store == VECTORS_IN_QDRANT && out->qdrant.healthy;
     out->vectors.backend = is_qdrant ? "qdrant" : c.source ? "sqlite-vec" : "none";
     out->vectors.available = is_qdrant || (c.source && is_there);
-    out->vectors.rows = counts.rows;
-    out->vectors.waiting = counts.waiting;
-    out->vectors.failed = counts.failed;
     out->vectors.reason = hindrance_of(ctx, e, &c, is_there);
     return OK;
 }

@@ -49,15 +49,15 @@ static enum status measure(struct ctx *ctx, struct engine *engine, const struct 
                            struct buf *report)
 {
     const struct eval_in in = {.file = asked->files.v[0],
+                               .files = asked->files.v,
+                               .n_files = asked->files.n,
+                               .judgements = asked->judgements,
                                .by_session = asked->what == BY_SESSION,
                                .follow_ups = asked->what == FOLLOW_UPS,
                                .kept = asked->what == KEPT,
                                .is_loaded = asked->is_loaded};
-    const struct junk_in junk = {.files = asked->files.v,
-                                 .n_files = asked->files.n,
-                                 .judgements = asked->judgements};
     if (asked->what == JUNK_AUDIT)
-        return engine_eval_junk(ctx, engine, &junk, true, report);
+        return engine_eval_junk(ctx, engine, &in, true, report);
     bool is_prompt = asked->what == PROMPT || asked->what == KEPT;
     return (is_prompt ? engine_eval_prompt : engine_eval)(ctx, engine, &in, true, report);
 }

@@ -537,7 +537,7 @@ static const char talk[] =
     "{\"session\":\"s\",\"role\":\"assistant\",\"content\":\"I love plums.\"}\n"
     "{\"session\":\"t\",\"content\":\"I love figs.\"}\n";
 
-static const struct json *audited(struct ctx *ctx, struct engine *e, struct junk_in in)
+static const struct json *audited(struct ctx *ctx, struct engine *e, struct eval_in in)
 {
     struct buf out = buf_make(&ctx->arena, 1 << 20);
     CHECK_OK(engine_eval_junk(ctx, e, &in, true, &out));
@@ -549,7 +549,7 @@ TEST(a_sample_of_facts_is_judged_and_counted)
     ENGINE(e, s, p);
     str file = file_with(ctx, &p, "talk", str_of(talk)),
         path = str_printf(&ctx->arena, "%s/sample", p.folder);
-    struct junk_in in = {.files = &file, .n_files = 1, .sample = path};
+    struct eval_in in = {.files = &file, .n_files = 1, .sample = path};
     const struct json *j = audited(ctx, e, in);
     CHECK_INT(figure(j, "messages"), 3);
     CHECK_INT(figure(j, "facts"), 2); /* one was said twice, and the assistant's is none */
@@ -590,7 +590,7 @@ TEST(a_bad_judgement_is_named)
     str file = file_with(ctx, &p, "talk", str_of(talk));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct buf out = buf_make(&ctx->arena, 1 << 16);
-        struct junk_in in = {.files = &file,
+        struct eval_in in = {.files = &file,
                              .n_files = 1,
                              .judgements =
                                  file_with(ctx, &p, "j",

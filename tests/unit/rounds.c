@@ -20,13 +20,14 @@ static str shown(struct ctx *ctx, str bytes, size_t first, size_t second, bool *
     struct buf b = buf_make(&ctx->arena, 1 << 20);
     str body = S("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}"), rest = S("");
     CHECK_OK(json_parse(ctx, body, &root));
-    struct splice s = {.arena = &ctx->arena, .body = body};
-    CHECK(tool_loop_offer(ctx, &s, root));
-    struct turn *turn = engine_begin_turn(ctx, NULL, &(struct turn_in){.mode = MODE_OFF});
+    struct model_request ask = {.root = root,
+                                .messages = json_get(root, "messages"),
+                                .in.mode = MODE_OFF,
+                                .body = {.arena = &ctx->arena, .body = body}};
+    CHECK(tool_loop_offer(ctx, &ask.body, root));
+    ask.turn = engine_begin_turn(ctx, NULL, &ask.in);
     struct relay r = {.code = 200, .type = S("text/event-stream")};
-    struct tool_loop_in in = {
-        .body = &s, .root = root, .messages = json_get(root, "messages"), .turn = turn, .max = 1};
-    tool_loop_add(ctx, &r, &in);
+    tool_loop_add(ctx, &r, &ask, 1);
     const size_t ends[] = {first, second, bytes.n};
     for (size_t i = 0, at = 0; i < 3; at = ends[i++])
         if (ends[i] > at)

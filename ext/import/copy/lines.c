@@ -50,11 +50,10 @@ const struct field *const line_tables[LINE_KINDS] = {memory_line_fields, session
 void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
 {
     enum { LINE_MAX_BYTES = 64 << 20 };
-    struct buf line = buf_make(&ctx->arena, LINE_MAX_BYTES);
-    struct json_out w = json_to(&line);
+    struct json_out w = json_in(&ctx->arena, LINE_MAX_BYTES);
     fields_write(&w, line_tables[kind], v);
     buf_printf(out, "{\"kind\":\"%s\",", line_kinds[kind]);
-    buf_add(out, str_sub(buf_str(&line), 1, line.n));
+    buf_add(out, str_sub(buf_str(w.b), 1, w.b->n));
     buf_add(out, S("\n"));
 }
 

@@ -45,21 +45,17 @@ static void add_replaced(struct buf *out, str s, str from, str to)
 #define ARROW S("-->")
 #define ARROW_IN_JSON S("--\\u003e")
 
-static str day_of(struct ctx *ctx, int64_t at)
-{
-    return time_write(&ctx->arena, at, ", %04Y-%m-%d %H:%M");
-}
-
 static void add_label(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
 {
     enum { TITLE_MAX = 200 };
+    static const char when[] = ", %04Y-%m-%d %H:%M";
     const struct memory *memory = v;
     const struct session *session = v;
     const struct message_line *message = v;
     str day;
     switch (kind) {
     case LINE_MEMORY:
-        day = day_of(ctx, memory->created);
+        day = time_write(&ctx->arena, memory->created, when);
         buf_printf(out, "### %s" S_FMT "%s\n\n", layer_names[memory->layer], S_ARG(day),
                    memory->valid_to ? " (archived)" : "");
         break;
@@ -68,7 +64,7 @@ static void add_label(struct buf *out, struct ctx *ctx, enum line_kind kind, con
                    S_ARG(engine_line(&ctx->arena, session->title, TITLE_MAX)));
         break;
     case LINE_MESSAGE:
-        day = day_of(ctx, message->message.created);
+        day = time_write(&ctx->arena, message->message.created, when);
         buf_printf(out, "**" S_FMT "**" S_FMT "\n\n",
                    S_ARG(engine_line(&ctx->arena, message->message.role, TITLE_MAX)), S_ARG(day));
         break;

@@ -33,7 +33,8 @@ static struct pool_ref pool_of(const struct exporting *x)
 ORDER(by_begin, struct session, UP(created) ?: BY_TEXT(id));
 
 /* Their ids, by when they began; no more is kept, since a user may have many. */
-static enum status list_sessions(struct exporting *x, struct engine *e)
+static enum status list_sessions(struct exporting *x, UNUSED struct ctx *ctx, struct engine *e,
+                                 UNUSED struct buf *out)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(x->ctx, 0);
     const struct session_filter f = {.pool = pool_of(x), .limit = SIZE_MAX};
@@ -129,19 +130,10 @@ static enum status add_memories(struct exporting *x, struct ctx *ctx, struct eng
     return OK;
 }
 
-static enum status add_some(struct exporting *x, struct ctx *ctx, struct engine *e, struct buf *out)
-{
-    switch (x->step) {
-    case STEP_LIST:
-        return list_sessions(x, e);
-    case STEP_SESSIONS:
-        return add_session(x, ctx, e, out);
-    case STEP_BARS:
-        return add_bars(x, ctx, e, out);
-    default:
-        return add_memories(x, ctx, e, out);
-    }
-}
+/* In the order of enum export_step. */
+typedef enum status add_some(struct exporting *x, struct ctx *ctx, struct engine *e,
+                             struct buf *out);
+static add_some *const steps[] = {list_sessions, add_session, add_bars, add_memories};
 
 struct exporting *engine_export_begin(struct ctx *ctx, const struct export_order *order)
 {
@@ -163,7 +155,7 @@ enum status engine_export_part(struct ctx *ctx, struct engine *e, struct exporti
                                struct buf *out, bool *is_last)
 {
     while (x->pool < x->order.select.n_pools && out->n < bytes)
-        TRY(add_some(x, ctx, e, out));
+        TRY(steps[x->step](x, ctx, e, out));
     *is_last = x->pool >= x->order.select.n_pools;
     return OK;
 }

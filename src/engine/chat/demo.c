@@ -5,9 +5,9 @@
 #include "engine/recall/quotable.h"
 #include "engine/recall/supersession.h"
 #include "engine/text/block_strip.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
 #include "llm/llm.h"
-#include "words/words.h"
 
 /* Lets a new user see memory work before any model server is set up. It is no language model: it
  * quotes lines and never invents one. */
@@ -16,10 +16,7 @@ enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 
 static bool share_a_word(struct words a, struct words b)
 {
-    for (size_t i = 0; i < a.n; i++)
-        if (!a.v[i].is_stop && SOME(k, b.n, str_eq(a.v[i].stem, b.v[k].stem)))
-            return true;
-    return false;
+    return SOME(i, a.n, !a.v[i].is_stop && words_have_stem(&b, a.v[i].stem));
 }
 
 /* Whether a statement is remembered, or why not, as a sentence; "" for a question. */

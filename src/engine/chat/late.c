@@ -187,11 +187,6 @@ enum status engine_keep_late(struct ctx *ctx, struct engine *e, bool *more)
     return OK;
 }
 
-static void spool_closep(struct spool **s)
-{
-    spool_close(*s);
-}
-
 /* Of several servers with one folder each takes the first file that is free, and with it what an
  * ended one has left in the others. */
 enum status engine_open_spool(struct ctx *ctx, struct engine *e, str folder)
@@ -199,7 +194,7 @@ enum status engine_open_spool(struct ctx *ctx, struct engine *e, str folder)
     enum { FILES = 9 };
     for (int i = 1; i <= FILES; i++) {
         const char *path = str_printf(&ctx->arena, S_FMT "/spool.%d", S_ARG(folder), i).p;
-        CLEANUP(spool_closep) struct spool *other = NULL;
+        CLEANUP(spool_close) struct spool *other = NULL;
         if (e->work.spool && access(path, F_OK) != 0)
             continue;
         enum status s = spool_open(ctx, path, e->work.spool ? &other : &e->work.spool);

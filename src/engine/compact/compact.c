@@ -307,23 +307,19 @@ static enum status compact_space(struct round *r)
 }
 
 enum status run_pools(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                      struct pool_ref **out, size_t *n)
+                      struct pool_info **out, size_t *n)
 {
-    struct pool_info named = {.pool = pool}, *all = &named;
     *n = 1;
-    if (!pool.space.n)
-        TRY(store_pools(ctx, e->store, pool.user, &all, n));
-    *out = NEW_N(&ctx->arena, struct pool_ref, *n + 1);
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = all[i].pool;
-    return OK;
+    *out = NEW(&ctx->arena, struct pool_info);
+    (*out)->pool = pool;
+    return pool.space.n ? OK : store_pools(ctx, e->store, pool.user, out, n);
 }
 
 /* Spaces one after the other. A failing one ends the run; the spaces before it stay condensed. */
 enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
                             struct condense_out *out)
 {
-    struct pool_ref *pools;
+    struct pool_info *pools;
     size_t n;
     struct condense_out given = {.dry_run = in->dry_run, .why = S("")};
     struct round r = {.ctx = ctx, .e = e, .in = in, .out = &given};
@@ -332,7 +328,7 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
     engine_catch_up(ctx, e, in->pool);
     TRY(run_pools(ctx, e, in->pool, &pools, &n));
     for (size_t i = 0; i < n; i++) {
-        r.pool = pools[i];
+        r.pool = pools[i].pool;
         r.now = clock_ms();
         r.asks_model = e->settings->core_model.n > 0;
         TRY(compact_space(&r));

@@ -4,10 +4,10 @@
 #include "engine/recall/tombstones.h"
 #include "engine/state/state.h"
 
-/* What a run over several spaces goes through: the pool, or with the space "" each of the user's.
- */
+/* What a run over several spaces goes through: the pool, of which only the name is set, or with the
+ * space "" each of the user's. */
 MUST_USE enum status run_pools(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               struct pool_ref **out, size_t *n);
+                               struct pool_info **out, size_t *n);
 
 /* A summary may have this many tokens and members: a longer one is found worse than its parts. */
 enum { SUMMARY_TOKENS = 300, SUMMARY_MEMBERS = 64 };

@@ -133,35 +133,28 @@ static bool holds_names(const struct saying *one, const struct saying *other)
     return EVERY(i, one->names.n, terms_have(&other->telling, one->names.v[i]));
 }
 
-/* How long the longest common part of the rests from i and k on is: rest[i][k]. */
-struct frame {
-    uint8_t rest[FRAME_MAX + 1][FRAME_MAX + 1];
-};
-
-/* Longest common subsequence, by words; rest[0][0] is its length. FRAME_MAX keeps it below 4,100
- * steps. */
+/* Longest common subsequence, by words; rest, all 0 before, says how long it is of the rests from i
+ * and k on, so rest[0][0] is its length. FRAME_MAX keeps it below 4,100 steps. */
 static void measure_frames(const struct term_set *one, const struct term_set *other,
-                           struct frame *f)
+                           uint8_t (*rest)[FRAME_MAX + 1])
 {
-    memset(f, 0, sizeof *f);
     for (size_t i = one->n; i-- > 0;)
         for (size_t k = other->n; k-- > 0;) {
-            uint8_t skip =
-                f->rest[i + 1][k] > f->rest[i][k + 1] ? f->rest[i + 1][k] : f->rest[i][k + 1];
-            f->rest[i][k] = one->v[i] == other->v[k] ? (uint8_t)(f->rest[i + 1][k + 1] + 1) : skip;
+            uint8_t skip = rest[i + 1][k] > rest[i][k + 1] ? rest[i + 1][k] : rest[i][k + 1];
+            rest[i][k] = one->v[i] == other->v[k] ? (uint8_t)(rest[i + 1][k + 1] + 1) : skip;
         }
 }
 
 /* Whether, between common words, one text has a content word where the other has another one. */
 static bool is_replaced(const struct saying *one, const struct saying *other)
 {
-    struct frame f;
+    uint8_t rest[FRAME_MAX + 1][FRAME_MAX + 1] = {{0}};
     const struct term_set *x = &one->plain, *y = &other->plain;
     size_t i = 0, k = 0;
     bool mine = false, theirs = false;
-    measure_frames(x, y, &f);
+    measure_frames(x, y, rest);
     size_t shorter = x->n < y->n ? x->n : y->n;
-    if (2 * (size_t)f.rest[0][0] < shorter)
+    if (2 * (size_t)rest[0][0] < shorter)
         return false;
     while (i < x->n || k < y->n) {
         if (i < x->n && k < y->n && x->v[i] == y->v[k]) {
@@ -169,7 +162,7 @@ static bool is_replaced(const struct saying *one, const struct saying *other)
                 return true;
             mine = theirs = false;
             i++, k++;
-        } else if (k == y->n || (i < x->n && f.rest[i + 1][k] >= f.rest[i][k + 1])) {
+        } else if (k == y->n || (i < x->n && rest[i + 1][k] >= rest[i][k + 1])) {
             mine |= terms_have(&one->telling, x->v[i++]);
         } else {
             theirs |= terms_have(&other->telling, y->v[k++]);
@@ -196,6 +189,7 @@ static bool is_in_order(const struct saying *one, const struct saying *other)
 static enum relation relation_by_words(const struct saying *newer, const struct saying *older)
 {
     size_t shared = terms_shared(&newer->telling, &older->telling);
+    bool only_adds = shared == older->telling.n && newer->telling.n > shared;
     if (newer->slot.n && str_eq(newer->slot, older->slot) &&
         !str_eq_nocase(newer->value, older->value))
         return CHANGED;
@@ -205,16 +199,14 @@ static enum relation relation_by_words(const struct saying *newer, const struct 
         terms_shared(&newer->numbers, &older->numbers) != older->numbers.n)
         return DIFFERENT;
     if (!holds_names(newer, older) || !holds_names(older, newer))
-        return shared == older->telling.n && newer->telling.n > shared ? FULLER : DIFFERENT;
+        return only_adds ? FULLER : DIFFERENT;
     if (newer->all == older->all)
         return SAME;
     /* What is too long to be held against each other word by word is not, unless it is equal. */
     bool is_long = newer->plain.n > FRAME_MAX || older->plain.n > FRAME_MAX;
     if (is_long || is_replaced(newer, older) || !is_in_order(newer, older))
         return UNSURE;
-    if (shared == older->telling.n && newer->telling.n > shared)
-        return FULLER;
-    return newer->telling.n > shared + OTHER_WORDS ? UNSURE : SAME;
+    return only_adds ? FULLER : newer->telling.n > shared + OTHER_WORDS ? UNSURE : SAME;
 }
 
 /* Dropping every line that shares more than 0.6 of its words with a stored line would lose a new

@@ -36,8 +36,7 @@ ORDER(nearest_first, struct near_memory, DOWN(cosine));
 /* Closed and expired memories and other layers are no duplicates of anything. */
 static bool may_be_like(const struct memory *m)
 {
-    int64_t now = clock_ms();
-    return m->id.n && !m->valid_to && (!m->expires || m->expires > now) &&
+    return m->id.n && !m->valid_to && (!m->expires || m->expires > clock_ms()) &&
            (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY);
 }
 

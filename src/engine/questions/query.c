@@ -56,17 +56,13 @@ static void add_stem(struct query *q, int *promises, const struct word *w)
 {
     if (lexicon_is(w->stem, LEX_ASKING) || SOME(i, q->n, str_eq(q->stems[i], w->stem)))
         return;
-    size_t at = q->n;
-    if (q->n < QUERY_WORDS_MAX) {
-        q->n++;
-    } else {
-        at = 0;
-        for (size_t i = 1; i < q->n; i++)
-            if (promises[i] < promises[at])
-                at = i;
-        if (promises[at] >= promise(w))
-            return;
-    }
+    bool is_full = q->n == QUERY_WORDS_MAX;
+    size_t at = is_full ? 0 : q->n++;
+    for (size_t i = 1; is_full && i < q->n; i++)
+        if (promises[i] < promises[at])
+            at = i;
+    if (is_full && promises[at] >= promise(w))
+        return;
     promises[at] = promise(w);
     q->stems[at] = w->stem;
     q->texts[at] = w->text;

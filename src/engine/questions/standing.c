@@ -3,6 +3,7 @@
 
 #include "engine/text/bytes.h"
 #include "engine/text/form.h"
+#include "engine/text/lexicon.h"
 #include "lang/standing_lists.h"
 #include "words/stem_table.h"
 
@@ -32,14 +33,9 @@ static bool opens_condition(str text, size_t at)
     return is_word && *o;
 }
 
-static bool has_stem(const struct words *w, str stem)
-{
-    return SOME(i, w->n, str_eq(w->v[i].stem, stem));
-}
-
 static bool shares_topic(const struct words *x, const struct words *y)
 {
-    return SOME(i, x->n, is_topic(&x->v[i]) && has_stem(y, x->v[i].stem));
+    return SOME(i, x->n, is_topic(&x->v[i]) && words_have_stem(y, x->v[i].stem));
 }
 
 struct standing standing_of_text(struct arena *a, str instruction)
@@ -91,7 +87,8 @@ static bool asks_language(const struct words *w)
 /* Whether y is of all that x is of. */
 static bool is_within(struct words x, const struct words *y)
 {
-    return shares_topic(&x, y) && EVERY(i, x.n, !is_topic(&x.v[i]) || has_stem(y, x.v[i].stem));
+    return shares_topic(&x, y) &&
+           EVERY(i, x.n, !is_topic(&x.v[i]) || words_have_stem(y, x.v[i].stem));
 }
 
 bool standing_ends(const struct standing *newer, const struct standing *older)

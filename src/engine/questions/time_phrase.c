@@ -55,9 +55,8 @@ static bool read_phrase(struct reader *r, size_t i, struct time_phrase *out)
     if ((time_is(r, i, TIME_BETWEEN) && read_range(r, i, TIME_AND, out)) ||
         (time_is(r, i, TIME_FROM) && read_range(r, i, TIME_TO, out)))
         return true;
-    uint32_t side = TIME_SINCE | TIME_BEFORE | TIME_AFTER;
     bool is_distance = time_is(r, i, TIME_AGO_IN_FRONT) && point_distance(r, i, &p);
-    if (!is_distance && time_is(r, i, side)) {
+    if (!is_distance && time_is(r, i, TIME_SINCE | TIME_BEFORE | TIME_AFTER)) {
         if (!point_read(r, i + 1, &p))
             return false;
         struct time_span s = point_span(r, &p, false);

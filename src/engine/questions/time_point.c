@@ -2,6 +2,7 @@
 #include "engine/questions/time_point.h"
 
 #include "base/clock.h"
+#include "engine/text/bytes.h"
 #include "lang/time_point_lists.h"
 #include "words/word_index.h"
 
@@ -98,11 +99,6 @@ int time_value(const struct reader *r, size_t i)
     return r->of[i]->value;
 }
 
-static bool time_is_capital(const struct reader *r, size_t i)
-{
-    return r->w->v[i].text.p[0] >= 'A' && r->w->v[i].text.p[0] <= 'Z';
-}
-
 static bool time_is_word(const struct reader *r, size_t i, const char *word)
 {
     return i < r->n && str_eq_nocase(r->w->v[i].text, str_of(word));
@@ -152,7 +148,6 @@ int time_year(const struct reader *r, size_t i)
     return !rest.n && year > YEAR_MIN && year < YEAR_MAX ? year : 0;
 }
 
-/* "8", "8th"; 0: it is no day of a month. */
 int time_month_day(const struct reader *r, size_t i)
 {
     str rest;
@@ -163,7 +158,6 @@ int time_month_day(const struct reader *r, size_t i)
     return ends && day >= 1 && day <= 31 ? day : 0;
 }
 
-/* "two", "3", "a couple of", "a few"; 0: no count. *next is behind it. */
 int time_count(const struct reader *r, size_t i, size_t *next)
 {
     str rest;
@@ -285,7 +279,7 @@ static bool read_month(const struct reader *r, size_t i, struct point *out)
         out->kind = POINT_DAY;
     bool is_sure = !time_is(r, at, TIME_UNSURE);
     bool has_number = out->year || (day && (at > 0 || i < at));
-    return is_sure || is_led(r, i) || (time_is_capital(r, at) && has_number);
+    return is_sure || is_led(r, i) || (is_upper(r->w->v[at].text.p[0]) && has_number);
 }
 
 /* "summer 2023", "in the spring", not "a spring roll". */
@@ -318,8 +312,9 @@ static bool read_year(const struct reader *r, size_t i, struct point *out)
     size_t at = i;
     while (time_is(r, at, TIME_YEAR) || time_is_word(r, at, "year"))
         at++;
+    /* "in 2000 houses" */
     bool is_counted = time_goes_on(r, at + 1) && !r->w->v[at + 1].is_stop &&
-                      !time_is_capital(r, at + 1) && !r->of[at + 1]->is; /* "in 2000 houses" */
+                      !is_upper(r->w->v[at + 1].text.p[0]) && !r->of[at + 1]->is;
     if (!time_year(r, at) || !is_led(r, i) || is_counted)
         return false;
     *out = (struct point){.kind = POINT_YEAR, .year = time_year(r, at), .next = at + 1};

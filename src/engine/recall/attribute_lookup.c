@@ -104,7 +104,6 @@ static size_t put_best_first(struct stem_hit *v, size_t n)
 static enum status search_stems(struct finder *f, const str *stems, size_t n, struct stem_hit **out,
                                 size_t *n_out)
 {
-    struct arena *a = &f->ctx->arena;
     size_t found = 0;
     struct stem_hit *v = NULL;
     if (n > QUERY_WORDS_MAX)
@@ -118,7 +117,7 @@ static enum status search_stems(struct finder *f, const str *stems, size_t n, st
         int64_t all = hits.messages + hits.memories;
         for (size_t w = 0; w < some; w++)
             worths[w] = rank_idf(all, hits.found[w] == UINT32_MAX ? all : hits.found[w]);
-        v = join_hits(a, v, &found, &hits, worths, some);
+        v = join_hits(&f->ctx->arena, v, &found, &hits, worths, some);
     }
     *n_out = put_best_first(v, found);
     *out = v;
@@ -130,19 +129,18 @@ static enum status read_hits(struct finder *f, const struct stem_hit *hits, size
                              struct recalled **out)
 {
     struct arena *a = &f->ctx->arena;
-    doc_id *docs = NEW_N(a, doc_id, n + 1);
+    doc_id *docs = NEW_N(a, doc_id, n + 1), *of_memories = NEW_N(a, doc_id, n + 1);
     struct message *messages = NEW_N(a, struct message, n + 1);
     struct memory *memories = NEW_N(a, struct memory, n + 1);
     *out = NEW_N(a, struct recalled, n + 1);
     size_t messages_n = 0, memories_n = 0, m = 0, k = 0;
     for (size_t i = 0; i < n; i++)
-        if (!doc_is_memory(hits[i].doc))
+        if (doc_is_memory(hits[i].doc))
+            of_memories[memories_n++] = hits[i].doc;
+        else
             docs[messages_n++] = hits[i].doc;
     TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, messages_n, messages));
-    for (size_t i = 0; i < n; i++)
-        if (doc_is_memory(hits[i].doc))
-            docs[memories_n++] = hits[i].doc;
-    TRY(past_memories(&f->past, docs, memories_n, memories));
+    TRY(past_memories(&f->past, of_memories, memories_n, memories));
     for (size_t i = 0; i < n; i++) {
         (*out)[i].is_memory = doc_is_memory(hits[i].doc);
         if ((*out)[i].is_memory)
@@ -173,10 +171,8 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
     size_t thing = claim_moved_thing(w);
     if (thing < w->n) {
         struct words q = words_of(&f->ctx->arena, f->in->question, ASKED_WORDS);
-        bool is_asked = false;
-        for (size_t i = 0; i < q.n; i++)
-            is_asked |= !q.v[i].is_stop && SOME(k, thing + 1, str_eq(q.v[i].stem, w->v[k].stem));
-        if (!is_asked)
+        const struct words moved = {w->v, thing + 1};
+        if (!SOME(i, q.n, !q.v[i].is_stop && words_have_stem(&moved, q.v[i].stem)))
             told &= ~ATTRIBUTE_BIT(home);
     }
     return told | attributes_told_so(&f->ctx->arena, text);
@@ -343,8 +339,8 @@ static void note_leads(struct arena *a, const struct words *asked, const struct 
     const unsigned others = LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_SELF | LEX_SELF_TOO;
     struct words w = words_of(a, found_text(r), LINE_WORDS);
     for (const struct word *x = w.v; x < w.v + w.n && out->n < LEADS_MAX; x++) {
-        bool is_known = SOME(i, asked->n, str_eq(asked->v[i].stem, x->stem)) ||
-                        SOME(i, out->n, str_eq(out->names[i], x->stem));
+        bool is_known =
+            words_have_stem(asked, x->stem) || SOME(i, out->n, str_eq(out->names[i], x->stem));
         if (!x->is_name || x->is_stop || x->stem.n < 3 || is_known || lexicon_is(x->text, others))
             continue;
         out->names[out->n] = x->stem;

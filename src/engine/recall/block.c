@@ -7,8 +7,8 @@
 #include "core/tokens.h"
 #include "engine/recall/candidates.h"
 #include "engine/text/block_strip.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
-#include "words/words.h"
 
 /*
  * The block is what the model reads: an opening that says that these are data, one line for each
@@ -122,10 +122,7 @@ static void leave_out(struct recalled *r, const char *why)
 static bool has_words(struct arena *a, str passage, str memory)
 {
     struct words in = words_of(a, passage, LINE_WORDS), w = words_of(a, memory, LINE_WORDS);
-    for (size_t i = 0; i < w.n; i++)
-        if (!w.v[i].is_stop && !SOME(k, in.n, str_eq(in.v[k].stem, w.v[i].stem)))
-            return false;
-    return w.n > 0;
+    return w.n && EVERY(i, w.n, w.v[i].is_stop || words_have_stem(&in, w.v[i].stem));
 }
 
 /* A memory says nothing new beside the message that it came from, as far as that is shown. */

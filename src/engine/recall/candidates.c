@@ -55,7 +55,7 @@ struct search {
     bool is_wide;       /* the first look found too few that may be shown */
     struct question_vector asks;
     struct vector_hits near;
-    struct near_beside *beside; /* of Qdrant */
+    struct vector_hit *beside; /* of Qdrant */
     size_t n_beside;
     struct scan scan;
     struct candidate *v;
@@ -189,7 +189,7 @@ static void add_beside(struct search *s)
 {
     struct finder *f = s->f;
     for (size_t i = 0; i < s->n_beside; i++) {
-        const struct near_beside *near = &s->beside[i];
+        const struct vector_hit *near = &s->beside[i];
         size_t at = 0;
         while (at < s->n && s->v[at].doc != near->doc)
             at++;
@@ -257,11 +257,10 @@ static void keep_related(struct search *s)
 static void leave_unlikely_out(struct search *s)
 {
     struct finder *f = s->f;
-    const struct query *q = &f->asked.query;
     bool by_words = f->how.weighed == WORDS_ALONE;
     size_t read = by_words ? READ_BY_WORDS : READ;
     size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
-    if (s->n > most && !s->is_wide && !(by_words && q->times.n))
+    if (s->n > most && !s->is_wide && !(by_words && f->asked.query.times.n))
         s->n = signals_most_promising(&f->ctx->arena, &s->asked, f->how.weighed, s->v, s->n, most);
 }
 

@@ -178,10 +178,9 @@ static void score_slot(struct scanner *s, size_t i)
     struct slot *slot = &s->slots[i];
     struct near n = look_near(s, i);
     static_assert(QUERY_WORDS_MAX % sizeof(uint64_t) == 0, "words are looked at in eights");
-    for (size_t from = 0; from < s->n_words; from += sizeof(uint64_t)) {
+    for (size_t from = 0; from < s->n_words; from += sizeof(uint64_t))
         for (uint64_t any = any_of_eight(&n, from); any;)
             score_word(s, slot, &n, from + next_of(&any));
-    }
     s->out.best_turn = slot->turn > s->out.best_turn ? slot->turn : s->out.best_turn;
     s->out.best_window = slot->window > s->out.best_window ? slot->window : s->out.best_window;
 }
@@ -369,7 +368,9 @@ double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words
         known += idf;
         unknown += hits->found[w] == 0 ? rank_idf(all, 1) : 0;
     }
-    return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;
+    /* A small pool lacks most words whatever it is about. */
+    double says = (double)all / ((double)all + 50);
+    return known + unknown > 0 ? unknown / (known + unknown) * says : 0;
 }
 
 /* A hit has at most three neighbours, so 4 n slots are enough. */

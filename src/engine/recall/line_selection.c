@@ -225,23 +225,19 @@ static const double line_weights[][WEIGHT_SETS] = {
 #undef LINE_SIGNAL
 };
 
-/* What was looked at so far, of what the question found. */
-struct looked_at {
-    size_t places;
-    double best_rank;
-};
-
-/* How probable it is that this line is needed, which stands at the last of the places. */
-static double worth_of(enum weights weights, const struct recalled *r, const struct looked_at *l)
+/* How probable it is that this line is needed, which stands at the last of the places that were
+ * looked at so far, with the best rank among them. */
+static double worth_of(enum weights weights, const struct recalled *r, size_t places,
+                       double best_rank)
 {
     static const double sure_most = 1 - 1e-9, sure_least = 1e-4;
     double sure = fmin(fmax(r->score, sure_least), sure_most), sum = 0;
-    assert(l->places);
+    assert(places);
     const double signals[LINE_SIGNALS] = {
         [LINE_constant] = 1,
         [LINE_sure] = log(sure / (1 - sure)),
-        [LINE_behind] = fmin(r->measured.rank - l->best_rank, 0),
-        [LINE_place] = log1p((double)(l->places - 1)),
+        [LINE_behind] = fmin(r->measured.rank - best_rank, 0),
+        [LINE_place] = log1p((double)(places - 1)),
         [LINE_assistant] = r->measured.signals[SIGNAL_assistant],
         [LINE_cosine] = r->measured.signals[SIGNAL_dense],
     };
@@ -253,16 +249,16 @@ static double worth_of(enum weights weights, const struct recalled *r, const str
 /* Of each line that the question found, and their sum: as many lines as are probably needed. */
 static double weigh_lines(struct finder *f)
 {
-    struct looked_at l = {.best_rank = -INFINITY};
-    double sum = 0;
+    size_t places = 0;
+    double best_rank = -INFINITY, sum = 0;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         if (!r->by || r->score <= 0 || is_mere_neighbour(f, i))
             continue;
-        bool is_again = l.places && lines_is_again(f, i);
-        l.places += !is_again;
-        l.best_rank = fmax(l.best_rank, r->measured.rank);
-        r->measured.worth = worth_of(f->how.weighed, r, &l);
+        bool is_again = places && lines_is_again(f, i);
+        places += !is_again;
+        best_rank = fmax(best_rank, r->measured.rank);
+        r->measured.worth = worth_of(f->how.weighed, r, places, best_rank);
         sum += is_again ? 0 : r->measured.worth;
     }
     return sum;

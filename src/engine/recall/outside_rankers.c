@@ -25,7 +25,7 @@ static void add_reason(struct finder *f, const char *what, str why)
 /* As many as are wanted, or all that Qdrant has. The store decides which of them may be found, as
  * Qdrant follows it with a delay. */
 static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, struct embedding *by,
-                              struct near_beside *out, size_t *n)
+                              struct vector_hit *out, size_t *n)
 {
     str session = f->in->scope == SCOPE_SESSION ? f->in->within : S("");
     for (size_t limit = most;; limit *= WIDEN) {
@@ -39,7 +39,7 @@ static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, st
             enum status s = store_memory(own, f->e->store, f->in->pool, hits[i].id, &r.memory);
             TRY(soft_or(own, s, NOT_FOUND));
             if (hits[i].score > 0 && find_wants(f, &r))
-                out[(*n)++] = (struct near_beside){r.memory.doc, (float)hits[i].score};
+                out[(*n)++] = (struct vector_hit){r.memory.doc, (float)hits[i].score};
         }
         if (*n == most || found < limit || limit >= NEAREST_MAX)
             return OK;
@@ -59,9 +59,9 @@ static void say_why_unused(struct finder *f)
     add_reason(f, "Qdrant", why.n ? why : S("it has failed a moment ago"));
 }
 
-struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
+struct vector_hit *nearest_beside(struct finder *f, size_t most, size_t *n)
 {
-    struct near_beside *out = NEW_N(&f->ctx->arena, struct near_beside, most + 1);
+    struct vector_hit *out = NEW_N(&f->ctx->arena, struct vector_hit, most + 1);
     struct embedding by = {0};
     *n = 0;
     if (f->in->only.turns || f->in->by.words_only)
@@ -99,8 +99,7 @@ enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_
     TRY(find_open(ctx, e, &in, &f));
     for (size_t i = 0; i < found; i++) {
         struct recalled r = {.is_memory = true};
-        enum status s = store_memory(ctx, e->store, pool, hits[i].id, &r.memory);
-        TRY(soft_or(ctx, s, NOT_FOUND));
+        TRY(soft_or(ctx, store_memory(ctx, e->store, pool, hits[i].id, &r.memory), NOT_FOUND));
         size_t at = 0; /* its space */
         while (at < f.n_spaces && !str_eq(f.spaces[at].in->pool.space, r.memory.space))
             at++;

@@ -3,15 +3,10 @@
 
 #include "engine/recall/candidates.h"
 
-/* A memory that Qdrant says is near to the question. */
-struct near_beside {
-    doc_id doc;
-    float cosine;
-};
-
-/* At most `most`, best first, within half of the time left. None where Qdrant is not used or
- * fails; f->beside says why then. */
-struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n);
+/* The memories that Qdrant says are near to the question, by document and cosine: at most `most`,
+ * best first, within half of the time left. None where Qdrant is not used or fails; f->beside says
+ * why then. */
+struct vector_hit *nearest_beside(struct finder *f, size_t most, size_t *n);
 
 /* Puts what was found in the order of the reranking model, where one is set: its first has the
  * greatest score that recall gave, and so on, as its own scores have no common measure. A failure

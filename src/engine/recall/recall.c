@@ -289,24 +289,22 @@ static void show_part(const struct finder *f, struct recalled *r, struct shown s
     size_t room = room_of(f, r, shown);
     bool has_sentences = f->in->gate && !r->is_memory;
     r->part.is_passage = text.n > room;
-    if (has_sentences && r->part.telling.n && r->part.is_passage) {
+    if (has_sentences && r->part.telling.n && r->part.is_passage)
         r->text = passage_around(a, text, r->part.telling, room);
-        return;
-    }
-    r->text =
-        (has_sentences ? passage_of : excerpt_of)(a, text, &f->asked.query, f->asked.weights, room);
+    else
+        r->text = (has_sentences ? passage_of : excerpt_of)(a, text, &f->asked.query,
+                                                            f->asked.weights, room);
 }
 
 static void add_words(struct buf *b, const struct query *q, str what, const uint8_t *in,
                       const uint8_t *but)
 {
-    bool first = true;
     for (size_t w = 0; w < q->n; w++) {
         if (!in[w] || (but && but[w]))
             continue;
-        buf_add(b, first ? what : S(", "));
+        buf_add(b, what);
         buf_add(b, q->texts[w]);
-        first = false;
+        what = S(", ");
     }
 }
 
@@ -504,8 +502,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     g.asks_known = asks_known && (g.asks_all || !g.verdict.is_sure);
     for (size_t i = is_idle ? SOURCES - 1 : 0; i < SOURCES; i++)
         TRY(add_source(&g, sources[i]));
-    struct verdict v = g.verdict;
-    lines_select(f, &v);
+    lines_select(f, &g.verdict);
     if (RULE("next_message"))
         TRY(next_messages(f));
     int64_t tokens, frame = in->gate ? BLOCK_TOKENS : 0;
@@ -515,15 +512,15 @@ static enum status find(struct finder *f, struct recall_out *out)
     budget.sure = budget.sure < 0 ? -1 : budget.sure > frame ? budget.sure - frame : 0;
     budget.most -= frame;
     TRY(choose(f, budget, &tokens));
-    str covered = lines_covered(f, &v);
-    str reason = str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(v.reason), S_ARG(covered));
+    str covered = lines_covered(f, &g.verdict);
+    str reason = str_printf(&f->ctx->arena, S_FMT S_FMT, S_ARG(g.verdict.reason), S_ARG(covered));
     complete_steps(f);
     *out = (struct recall_out){.v = f->found,
                                .n = f->n,
-                               .decision = v.decision,
+                               .decision = g.verdict.decision,
                                .reason = reason_of(f, reason),
-                               .probability = v.probability,
-                               .evidence = v.evidence,
+                               .probability = g.verdict.probability,
+                               .evidence = g.verdict.evidence,
                                .tokens = tokens,
                                .vectors = f->how.vectors,
                                .without = f->how.without,

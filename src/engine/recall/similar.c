@@ -296,11 +296,9 @@ enum status engine_similar(struct ctx *ctx, struct engine *e, const struct simil
     TRY(add_rest(&l));
     SORT(l.found, l.n_found, newest_of_alike);
     size_t from = in->offset < l.n_found ? in->offset : l.n_found;
-    size_t rest = l.n_found - from;
-    size_t to = from + (rest < in->limit ? rest : in->limit);
     *out = l.found + from;
     *n = 0;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < l.n_found && i - from < in->limit; i++)
         if (engine_memory_for_model(ctx, e, in->pool, &l.found[i].memory))
             (*out)[(*n)++] = l.found[i];
     *total = (int64_t)l.n_found;

@@ -238,15 +238,14 @@ static enum status change_title(struct finding *f, const struct tombstones *tomb
     const str id = t->message.session;
     if (!str_is(t->message.role, "user"))
         return OK;
-    enum status found = store_session(f->ctx, f->e->store, f->in->pool, id, &session);
-    TRY(soft_or(f->ctx, found, NOT_FOUND));
+    TRY(soft_or(f->ctx, store_session(f->ctx, f->e->store, f->in->pool, id, &session), NOT_FOUND));
     if (!is_title_of(session.title, t->message.text))
         return OK;
     TRY(store_session_messages(f->ctx, f->e->store, f->in->pool, id, 0, TITLE_AMONG, &v, &n));
     const struct session_change to = {.sets_title = true,
                                       .title = title_left(f, tombstones, v, n),
                                       .undo = f->in->undo};
-    found = store_change_session(f->ctx, f->e->store, f->in->pool, id, &to, &session);
+    enum status found = store_change_session(f->ctx, f->e->store, f->in->pool, id, &to, &session);
     return soft_or(f->ctx, found, NOT_FOUND);
 }
 
@@ -312,19 +311,19 @@ enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barri
     }
     if (s == OK)
         s = write_bars(&f, &n);
-    *barred = n;
+    if (barred)
+        *barred = n;
     return ctx_pass(ctx, &own, s);
 }
 
 enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            const struct memory *old, const struct memory *by)
 {
-    int64_t barred;
     const struct barring_in in = {
         .pool = pool, .reason = BAR_SUPERSEDED, .at = by->updated, .memories = old, .n = 1};
     if (!old->id.n || str_eq(old->content, by->content))
         return OK;
-    return bar_statements(ctx, e, &in, &barred);
+    return bar_statements(ctx, e, &in, NULL);
 }
 
 /* One bar for all that was said until now, instead of one for each statement. */

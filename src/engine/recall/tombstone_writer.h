@@ -16,7 +16,7 @@ struct barring_in {
 
 /* Bars it, durably. What a newer value superseded is history: it leaves recall, and nothing is
  * erased; of other reasons nothing is erased but what was made of the messages' sessions as a
- * whole, and receipts that show the messages. *barred counts the sentences found. */
+ * whole, and receipts that show the messages. *barred (or NULL) counts the sentences found. */
 MUST_USE enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
                                     int64_t *barred);
 

@@ -96,12 +96,13 @@ enum status spool_open(struct ctx *ctx, const char *path, struct spool **out)
     if (status == OK)
         *out = s;
     else
-        spool_close(s);
+        spool_close(&s);
     return status;
 }
 
-void spool_close(struct spool *s)
+void spool_close(struct spool **held)
 {
+    struct spool *s = *held;
     if (!s)
         return;
     if (s->fd >= 0)

@@ -8,7 +8,7 @@ struct spool;
 
 /* A file of one process. TOO_BUSY: another one has it. */
 MUST_USE enum status spool_open(struct ctx *ctx, const char *path, struct spool **out);
-void spool_close(struct spool *s); /* NULL is fine */
+void spool_close(struct spool **s); /* that of NULL is fine */
 
 /* Adds a line about the pool behind all others; it is on the disk when this returns. TOO_BUSY: the
  * spool is full. */

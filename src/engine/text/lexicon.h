@@ -44,6 +44,12 @@ unsigned lexicon_classes(str word);
 bool lexicon_is(str word, unsigned classes);
 bool lexicon_in(const struct words *w, unsigned classes); /* one of the words */
 
+/* Whether one of the words has this stem. */
+static inline bool words_have_stem(const struct words *w, str stem)
+{
+    return SOME(i, w->n, str_eq(w->v[i].stem, stem));
+}
+
 /* The month of "May" or "sept": 0 to 11, or -1. */
 int lexicon_month(str word);
 

@@ -6,13 +6,6 @@
 /* The weight of a word that stands in found of all documents; 0 when it stands in none. */
 double rank_idf(int64_t all, int64_t found);
 
-/* How much it says that a word is not in a pool of so many documents: a small one lacks most words
- * whatever it is about. 0 to 1. */
-static inline double rank_known(int64_t all)
-{
-    return (double)all / ((double)all + 50);
-}
-
 /* How much count occurrences say, by BM25 without lengths: 1 for one, never over k + 1. */
 static inline float rank_saturate(float count, float k)
 {

@@ -145,36 +145,24 @@ static enum status note_outcome(struct ctx *ctx, struct engine *e, const struct 
 /* --- following the store --- */
 
 /* With another server, collection or model all memories are queued again. Deletions stay queued
- * too, as the collection may be the same. */
+ * too, as the collection may be the same. mirrors "": the queue ends. */
 static enum status follow_settings(struct ctx *ctx, struct engine *e, str mirrors)
 {
     str before;
     TRY(store_setting(ctx, e->store, MIRRORS, &before));
     if (str_eq(before, mirrors))
         return OK;
-    TRY(store_sync(ctx, e->store, true));
-    TRY(store_sync_all(ctx, e->store));
-    TRY(store_put_setting(ctx, e->store, REFUSED, S("")));
+    TRY(store_sync(ctx, e->store, mirrors.n > 0));
+    if (mirrors.n) {
+        TRY(store_sync_all(ctx, e->store));
+        TRY(store_put_setting(ctx, e->store, REFUSED, S("")));
+    }
     return store_put_setting(ctx, e->store, MIRRORS, mirrors);
 }
 
 bool engine_mirrors(struct engine *e)
 {
     return str_trim(engine_runtime(e)->qdrant_host).n > 0;
-}
-
-/* While Qdrant is switched off the queue is kept, so that no deletion is lost when it is switched
- * on again. Without a host the queue ends. */
-static enum status pause_sync(struct ctx *ctx, struct engine *e)
-{
-    str before;
-    if (engine_mirrors(e))
-        return OK;
-    TRY(store_setting(ctx, e->store, MIRRORS, &before));
-    if (!before.n)
-        return OK;
-    TRY(store_sync(ctx, e->store, false));
-    return store_put_setting(ctx, e->store, MIRRORS, S(""));
 }
 
 /* Deletions first in each batch: what was erased must go, whatever the other items do. */
@@ -312,13 +300,15 @@ static enum status mirror_next(struct ctx *ctx, struct engine *e, const struct m
     return s;
 }
 
-/* A failure of Qdrant is reported by mirror_status, and the queue is kept. */
+/* A failure of Qdrant is reported by mirror_status, and the queue is kept. While Qdrant is switched
+ * off it is kept as well, so that no deletion is lost when it is switched on again. */
 enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     struct mirror t;
     *more = false;
-    enum status s =
-        mirror_of(ctx, e, &t) == OK ? mirror_next(ctx, e, &t, more) : pause_sync(ctx, e);
+    enum status s = mirror_of(ctx, e, &t) == OK ? mirror_next(ctx, e, &t, more)
+                    : engine_mirrors(e)         ? OK
+                                                : follow_settings(ctx, e, S(""));
     if (s == STORAGE)
         return s;
     soft(ctx, s);

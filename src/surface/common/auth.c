@@ -436,9 +436,8 @@ enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identit
                           struct pool_ref *out)
 {
     struct token token;
-    if (!id.n)
-        return auth_pool(ctx, app, who, id, "apiKeyId", out);
-    enum status s = engine_token_named(ctx, app->engine, who->own.user, id, &token);
+    enum status s =
+        id.n ? engine_token_named(ctx, app->engine, who->own.user, id, &token) : NOT_FOUND;
     if (s != OK && s != NOT_FOUND)
         return s;
     return auth_pool(ctx, app, who, s == OK ? token.pool.space : id, "apiKeyId", out);

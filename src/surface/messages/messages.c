@@ -102,6 +102,7 @@ static void write_stream(const struct demo *d)
 {
     struct arena *a = d->arena;
     str rest = d->answer;
+    demo_begin_stream(d);
     write_event(d, "message_start", JSON_FORM(a, ",'message':%", message_of(d, false)));
     write_event(d, "content_block_start",
                 JSON_FORM(a, ",'index':0,'content_block':%", text_part(a, S("\"\""))));
@@ -118,12 +119,10 @@ static void write_stream(const struct demo *d)
 
 static void write_demo(UNUSED const struct model_request *m, struct demo *d)
 {
-    if (!d->stream) {
+    if (d->stream)
+        write_stream(d);
+    else
         buf_add(&d->out->body, message_of(d, true));
-        return;
-    }
-    demo_begin_stream(d);
-    write_stream(d);
 }
 
 /* --- the API as /openapi.json describes it --- */

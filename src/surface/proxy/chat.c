@@ -119,14 +119,8 @@ static void splice_chat(struct ctx *ctx, struct app *app, struct model_request *
 static void add_tool_loop(struct ctx *ctx, struct app *app, struct relay *r,
                           struct model_request *m)
 {
-    const struct tool_loop_in loop = {.body = &m->body,
-                                      .root = m->root,
-                                      .messages = m->messages,
-                                      .pool = m->in.pool,
-                                      .turn = m->turn,
-                                      .max = app->settings->tool_rounds};
     if (container_of(m, struct chat, ask)->has_tool)
-        tool_loop_add(ctx, r, &loop);
+        tool_loop_add(ctx, r, m, app->settings->tool_rounds);
 }
 
 static void write_demo(const struct model_request *m, struct demo *d)

@@ -57,6 +57,7 @@ static void write_stream(const struct writer *w)
     struct arena *a = w->demo->arena;
     struct buf *to = &w->demo->out->body;
     str rest = w->demo->answer;
+    demo_begin_stream(w->demo);
     write_chunk(w, S("\"role\":\"assistant\",\"content\":\"\""), S("null"));
     while (rest.n)
         write_chunk(w, JSON_FORM(a, "'content':%", quote_json(a, demo_words(&rest))), S("null"));
@@ -77,14 +78,12 @@ void demo_write(const struct demo *d)
                                        "{'prompt_tokens':%,'completion_tokens':%,'total_tokens':%}",
                                        number_json(a, given), number_json(a, made),
                                        number_json(a, given + made))};
-    if (d->stream) {
-        demo_begin_stream(d);
+    if (d->stream)
         write_stream(&w);
-        return;
-    }
-    buf_add(&d->out->body,
-            JSON_FORM(a,
-                      HEAD "'choices':[{'index':0,'message':{'role':'assistant','content':%},"
-                           "'logprobs':null,'finish_reason':'stop'}],'usage':%}",
-                      w.id, S(""), w.created, quote_json(a, d->answer), w.usage));
+    else
+        buf_add(&d->out->body,
+                JSON_FORM(a,
+                          HEAD "'choices':[{'index':0,'message':{'role':'assistant','content':%},"
+                               "'logprobs':null,'finish_reason':'stop'}],'usage':%}",
+                          w.id, S(""), w.created, quote_json(a, d->answer), w.usage));
 }

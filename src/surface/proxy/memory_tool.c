@@ -40,13 +40,7 @@ FIELDS(search_memory_in, WHAT_ROWS,
        (STR, agent_id, .max = 200, .help = "which of your spaces (default: your own)"), BOUND_ROWS);
 FIELDS_OF(search_memory_in, search_memory_here, WHAT_ROWS, BOUND_ROWS);
 
-/* --- lines --- */
-
-/* A memory must not hold line breaks: its second line could look like another result. */
-static void add_flat(struct ctx *ctx, struct buf *b, str text, size_t most)
-{
-    buf_add(b, engine_line(&ctx->arena, text, most));
-}
+/* --- lines: without breaks within, as a second line could look like another result --- */
 
 static void add_list(struct ctx *ctx, struct buf *b, const char *name, const struct json *list)
 {
@@ -57,7 +51,7 @@ static void add_list(struct ctx *ctx, struct buf *b, const char *name, const str
         if (v->type != JSON_STRING || !json_string(v).n)
             continue;
         buf_printf(b, "%s", is_first ? name : ", ");
-        add_flat(ctx, b, json_string(v), EXCERPT_MAX);
+        buf_add(b, engine_line(&ctx->arena, json_string(v), EXCERPT_MAX));
         is_first = false;
     }
 }
@@ -65,7 +59,7 @@ static void add_list(struct ctx *ctx, struct buf *b, const char *name, const str
 /* Salience is that of now, decayed by age, not the stored one. */
 static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
-    add_flat(ctx, b, r->memory.content, LINE_MAX);
+    buf_add(b, engine_line(&ctx->arena, r->memory.content, LINE_MAX));
     buf_printf(b, " (salience: %.2f%s)", salience_now(&r->memory, clock_ms()),
                memory_is_unconfirmed(&r->memory) ? ", not confirmed" : "");
 }
@@ -77,7 +71,7 @@ static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r
     const struct memory *m = &r->memory;
     const struct json *more = json_of_text(ctx, m->metadata);
     buf_add(b, time_write(&ctx->arena, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: "));
-    add_flat(ctx, b, m->content, LINE_MAX);
+    buf_add(b, engine_line(&ctx->arena, m->content, LINE_MAX));
     add_list(ctx, b, " | topics: ", json_get(more, "topics"));
     add_list(ctx, b, " | decisions: ", json_get(more, "decisions"));
 }
@@ -86,9 +80,9 @@ static void add_excerpt(struct ctx *ctx, struct buf *b, const struct recalled *r
 {
     const struct message *m = &r->message;
     buf_add(b, time_write(&ctx->arena, m->created, "%Y-%m-%d %H:%M, "));
-    add_flat(ctx, b, r->title.n ? r->title : S("Untitled"), QUOTED_MAX);
+    buf_add(b, engine_line(&ctx->arena, r->title.n ? r->title : S("Untitled"), QUOTED_MAX));
     buf_printf(b, ", " S_FMT ": ", S_ARG(m->role));
-    add_flat(ctx, b, r->text.n ? r->text : m->text, EXCERPT_MAX);
+    buf_add(b, engine_line(&ctx->arena, r->text.n ? r->text : m->text, EXCERPT_MAX));
 }
 
 static const struct {
@@ -106,7 +100,7 @@ static str text_of(struct ctx *ctx, const struct searched *found, str query, boo
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     if (!found->n) {
         buf_printf(&b, "No %ss match '", kinds[found->scope].name);
-        add_flat(ctx, &b, query, QUOTED_MAX);
+        buf_add(&b, engine_line(&ctx->arena, query, QUOTED_MAX));
         buf_add(&b,
                 is_cut ? S("' among the newest; there was no time to look through all.") : S("'."));
         return buf_str(&b);

@@ -144,15 +144,14 @@ HANDLER(pass_guarded)
 HANDLER(list_models)
 {
     struct target to = {0};
-    if (soft(ctx, target_for(ctx, app->settings, in, S(""), &to)) && to.up) {
+    if (soft(ctx, target_for(ctx, app->settings, in, S(""), &to)) && to.up)
         out->relay = relay_to(ctx, in, to.up, S("/v1/models"), in->body);
-        return OK;
-    }
-    buf_add(&out->body, json_by_form(&ctx->arena,
-                                     "{'object':'list','data':[" DEMO_ROW
-                                     "],'has_more':false,'first_id':'" DEMO_MODEL
-                                     "','last_id':'" DEMO_MODEL "'}",
-                                     NULL));
+    else
+        buf_add(&out->body, json_by_form(&ctx->arena,
+                                         "{'object':'list','data':[" DEMO_ROW
+                                         "],'has_more':false,'first_id':'" DEMO_MODEL
+                                         "','last_id':'" DEMO_MODEL "'}",
+                                         NULL));
     return OK;
 }
 
@@ -160,14 +159,12 @@ HANDLER(list_models)
 HANDLER(get_model)
 {
     struct target to;
-    str id = in->params[0];
-    TRY(target_for(ctx, app->settings, in, id, &to));
-    if (to.up) {
-        str path =
-            str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(url_segment(&ctx->arena, to.model)));
+    TRY(target_for(ctx, app->settings, in, in->params[0], &to));
+    str segment = url_segment(&ctx->arena, to.model);
+    str path = str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(segment));
+    if (to.up)
         out->relay = relay_to(ctx, in, to.up, path, in->body);
-        return OK;
-    }
-    buf_add(&out->body, json_by_form(&ctx->arena, DEMO_ROW, NULL));
+    else
+        buf_add(&out->body, json_by_form(&ctx->arena, DEMO_ROW, NULL));
     return OK;
 }

@@ -34,7 +34,7 @@ enum reading {
 
 struct tool_loop {
     struct filter filter;
-    struct tool_loop_in in;
+    const struct model_request *ask;
     int64_t left;    /* rounds: how often the model may still be asked again */
     struct buf said; /* messages that earlier rounds added to the conversation: JSON after commas */
     struct ctx own;  /* for what outlives one answer */
@@ -114,8 +114,8 @@ static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_
     if (call->arguments.full || !soft(ctx, json_parse(ctx, buf_str(&call->arguments), &arguments)))
         return fail(ctx, BAD_INPUT, "the arguments are not a JSON object");
     TRY(fields_read(ctx, search_memory_here_fields, arguments, true, &in));
-    in.turn = turn_out_of(o->in.turn);
-    return search_memory(ctx, app, o->in.pool, &in, out);
+    in.turn = turn_out_of(o->ask->turn);
+    return search_memory(ctx, app, o->ask->in.pool, &in, out);
 }
 
 /* The tool's answer for the model: what was found, or what was wrong with the call. */
@@ -127,7 +127,7 @@ static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
     struct searched found;
     enum status s = run_call(&own, app, o, call, &found);
     if (s == OK) {
-        turn_note_search(o->in.turn, found.scope, found.v, found.n);
+        turn_note_search(o->ask->turn, found.scope, found.v, found.n);
         return str_dup(&o->own.arena, found.text);
     }
     const char *why = own.why[0] ? own.why : status_name(s);
@@ -167,7 +167,7 @@ static void answer_calls(struct ctx *ctx, struct tool_loop *o, struct app *app)
 /* A forced call has been made, so that the next choice is free; the last round forbids calls. */
 static str next_choice(const struct tool_loop *o, const struct json *choice)
 {
-    const struct json *tools = json_get(o->in.root, "tools");
+    const struct json *tools = json_get(o->ask->root, "tools");
     if (!o->left)
         return S("\"none\"");
     if (str_is(json_string(json_at(choice, "function.name")), SEARCH_MEMORY))
@@ -180,9 +180,9 @@ static str next_choice(const struct tool_loop *o, const struct json *choice)
  * each round from the client's bytes, so splices do not pile up. */
 static str next_body(struct tool_loop *o)
 {
-    struct splice s = *o->in.body;
-    str messages = o->in.messages->source;
-    const struct json *choice = json_get(o->in.root, "tool_choice");
+    struct splice s = o->ask->body;
+    str messages = o->ask->messages->source;
+    const struct json *choice = json_get(o->ask->root, "tool_choice");
     str now = next_choice(o, choice);
     arena_free(&o->bodies);
     s.arena = &o->bodies;
@@ -191,7 +191,7 @@ static str next_body(struct tool_loop *o)
     if (now.n && choice)
         splice_at(&s, choice->source.p, choice->source.n, now);
     else if (now.n)
-        splice_at(&s, o->in.root->source.p + 1, 0,
+        splice_at(&s, o->ask->root->source.p + 1, 0,
                   str_printf(&o->bodies, "\"tool_choice\":" S_FMT ",", S_ARG(now)));
     return splice_done(&s);
 }
@@ -427,7 +427,8 @@ static void free_loop(struct filter *f, UNUSED struct ctx *ctx, UNUSED struct ap
 
 /* Buffers are on the heap, not in the arena, as they grow and are freed by free_loop. They take no
  * memory before their first byte. */
-void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct tool_loop_in *in)
+void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct model_request *ask,
+                   int64_t rounds)
 {
     static const struct filter_ops ops = {.head = begin_answer,
                                           .data = read_bytes,
@@ -435,9 +436,9 @@ void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct tool_loop_
                                           .work = answer_model,
                                           .done = free_loop};
     struct tool_loop *o = NEW(&ctx->arena, struct tool_loop);
-    assert(in->turn && is_list(in->messages));
-    o->in = *in;
-    o->left = in->max;
+    assert(ask->turn && is_list(ask->messages));
+    o->ask = ask;
+    o->left = rounds;
     o->said = buf_make(NULL, SAID_MAX);
     o->held = buf_make(NULL, WHOLE_MAX);
     o->out = buf_make(NULL, WHOLE_MAX + (1 << 20));

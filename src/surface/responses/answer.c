@@ -217,6 +217,7 @@ static void write_stream(struct writer *w)
                       part[] = "'part':%";
     struct arena *a = w->demo->arena;
     str answer = w->demo->answer, rest = answer;
+    demo_begin_stream(w->demo);
     write_event(w, "response.created", response, response_of(w, false));
     write_event(w, "response.in_progress", response, response_of(w, false));
     write_event(w, "response.output_item.added", item, item_of(w, false));
@@ -238,10 +239,8 @@ void response_write(const struct demo *d, str id, str previous)
                        .previous = previous,
                        .item = response_id(a, "msg_"),
                        .created = number_json(a, clock_ms() / 1000)};
-    if (!d->stream) {
+    if (d->stream)
+        write_stream(&w);
+    else
         buf_add(&d->out->body, response_of(&w, true));
-        return;
-    }
-    demo_begin_stream(d);
-    write_stream(&w);
 }

@@ -59,7 +59,6 @@ struct chat {
     struct model_request ask;
     str id;         /* of the built-in model's answer */
     str previous;   /* the response that this one goes on from, or "" */
-    bool is_held;   /* the model's server has the earlier messages */
     bool is_unkept; /* it will not have this one */
 };
 
@@ -146,7 +145,7 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
     if (!c->ask.in.session.n && id_is_uuid(key))
         c->ask.in.session = key;
     c->previous = json_string(json_get(c->ask.root, "previous_response_id"));
-    c->is_held = c->previous.n || held.n;
+    c->ask.in.brings_all = !c->previous.n && !held.n; /* else the model's server has the rest */
     return OK;
 }
 
@@ -182,9 +181,8 @@ static enum status read_response(struct ctx *ctx, struct app *app, const struct 
     c->is_unkept = store && store->type == JSON_BOOL && !json_is_true(store);
     m->reader = c->is_unkept ? &unkept_response_reader : &response_reader;
     m->in.replays = m->to.up != NULL;
-    m->in.brings_all = !c->is_held;
     read_items(ctx, in, m);
-    if (c->is_held && m->in.mode != MODE_OFF)
+    if (!m->in.brings_all && m->in.mode != MODE_OFF)
         engine_goes_on(ctx, app->engine, &m->in, c->previous);
     return OK;
 }

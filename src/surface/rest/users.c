@@ -111,9 +111,8 @@ SHAPE(space_erased_out, (STR, space), (INT, erased, .help = "number of memories 
 /* The space of the path, under the rule of reach that holds for one that a header names. */
 static HANDLER(space_erase)
 {
-    struct forget what = {.everything = true};
     struct space_erased_out shape = {.space = in->params[0]};
-    what.erasure = &shape.erasure;
+    struct forget what = {.everything = true, .erasure = &shape.erasure};
     TRY(auth_pool(ctx, app, &in->who, in->params[0], "name", &what.pool));
     enum status s = engine_forget(ctx, app->engine, &what, &shape.erased);
     if (soft_if(ctx, s, NOT_FOUND))
