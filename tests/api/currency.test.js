@@ -135,6 +135,17 @@ test('what an answer repeats of its message is not given beside it, what it adds
   assert.doesNotMatch(block, /Got it/);
 });
 
+test('a repeated secret is no line beside its message', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'So the password is Walrus77x.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'My vpn password is Walrus77x.' }] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  await server.settled();
+  const block = await given(server, 'What is my vpn password?');
+  assert.match(block, /My vpn password is \[secret\]/);
+  assert.doesNotMatch(block, /So the password|Walrus/);
+});
+
 test('an answer to a question that came behind a statement is given', async (t) => {
   const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Your train to Bergen leaves at 9:40 on Friday.'));
   const server = await serve(t, { flags: ['--upstream', model.url] });

@@ -478,6 +478,9 @@ struct message turn_answer(struct arena *a, struct engine *e, const struct turn 
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     str says = S("");
     assert(text.n);
+    str masked_told = turn_masked(e, t, a, told);
+    if (masked_told.p != told.p) /* the masked answer repeats it so */
+        told = str_printf(a, S_FMT "\n" S_FMT, S_ARG(told), S_ARG(masked_told));
     if (is_echo && !is_note && !t->in.stand_in) /* a secret without what names it is none */
         says = novel_sentences(a, turn_masked(e, t, a, answer), t->out.block, told);
     if (says.n && t->in.beside.n) /* memory from another space, beside the same question */
