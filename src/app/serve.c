@@ -221,7 +221,7 @@ static void announce_try(struct ctx *ctx, const struct settings *s, str url, boo
 /* Lines that cannot be written do not fail a server. */
 static void flush_lines(void)
 {
-    if (fflush(stdout) != 0)
+    if (fflush(stdout) != 0 || ferror(stdout)) /* a terminal got the earlier ones at once */
         (void)!freopen("/dev/null", "w", stdout);
 }
 
