@@ -4,11 +4,19 @@ const assert = require('node:assert/strict');
 const test = require('node:test');
 const { answer, serve, upstream } = require('./lib');
 
+/** The receipt of a chat: turns of the user and the assistant by turns. */
+async function chat(server, model, turns, headers) {
+  const messages = turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
+  const res = await server.chat({ model, messages }, headers);
+  return server.receipt(res.headers['x-rememberd-receipt']);
+}
 /** What a chat in a new conversation is given, with these turns in front of the question. */
-async function given(server, question, before = []) {
-  const history = before.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
-  const res = await server.chat({ model: 'rememberd/demo', messages: [...history, { role: 'user', content: question }] }, { 'X-Memory-Mode': 'readonly' });
-  return (await server.receipt(res.headers['x-rememberd-receipt'])).block;
+const given = async (server, question, before = []) =>
+  (await chat(server, 'rememberd/demo', [...before, question], { 'X-Memory-Mode': 'readonly' })).block;
+/** A server whose model always says this. */
+async function saying(t, text) {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, text));
+  return serve(t, { flags: ['--upstream', model.url] });
 }
 const ok = (res) => assert.ok(res.status >= 200 && res.status < 300, res.text);
 const profile = async (server, facts) => ok(await server.ask('PATCH', '/v1/users/me/profile', { facts }));
@@ -124,10 +132,8 @@ for (const [door, add] of Object.entries({ REST: (server, memory) => server.ask(
   });
 
 test('what an answer repeats of its message is not given beside it, what it adds is', async (t) => {
-  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Got it: the dentist is on Friday at 9:15. Bring the X-rays from Leeds.'));
-  const server = await serve(t, { flags: ['--upstream', model.url] });
-  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'Hi! The dentist moved, it is on Friday at 9:15 now.' }] });
-  await server.receipt(res.headers['x-rememberd-receipt']);
+  const server = await saying(t, 'Got it: the dentist is on Friday at 9:15. Bring the X-rays from Leeds.');
+  await chat(server, 'm', ['Hi! The dentist moved, it is on Friday at 9:15 now.']);
   await server.settled();
   const block = await given(server, 'When is the dentist on Friday, and what do I bring?');
   assert.match(block, /The dentist moved/);
@@ -136,10 +142,8 @@ test('what an answer repeats of its message is not given beside it, what it adds
 });
 
 test('a repeated secret is no line beside its message', async (t) => {
-  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'So the password is Walrus77x.'));
-  const server = await serve(t, { flags: ['--upstream', model.url] });
-  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'My vpn password is Walrus77x.' }] });
-  await server.receipt(res.headers['x-rememberd-receipt']);
+  const server = await saying(t, 'So the password is Walrus77x.');
+  await chat(server, 'm', ['My vpn password is Walrus77x.']);
   await server.settled();
   const block = await given(server, 'What is my vpn password?');
   assert.match(block, /My vpn password is \[secret\]/);
@@ -147,35 +151,26 @@ test('a repeated secret is no line beside its message', async (t) => {
 });
 
 test('an answer to a question that came behind a statement is given', async (t) => {
-  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Your train to Bergen leaves at 9:40 on Friday.'));
-  const server = await serve(t, { flags: ['--upstream', model.url] });
-  const res = await server.chat({ model: 'm', messages: [{ role: 'user', content: 'My train to Bergen leaves from platform 4 on Friday. When does it leave?' }] });
-  await server.receipt(res.headers['x-rememberd-receipt']);
+  const server = await saying(t, 'Your train to Bergen leaves at 9:40 on Friday.');
+  await chat(server, 'm', ['My train to Bergen leaves from platform 4 on Friday. When does it leave?']);
   await server.settled();
   assert.match(await given(server, 'At what time does my train to Bergen leave on Friday?'), /9:40/);
 });
 
 test('a correction in the next message is not doubted for what else was said later', async (t) => {
-  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'Nice.'));
-  const server = await serve(t, { flags: ['--upstream', model.url] });
-  const yoga = [{ role: 'user', content: 'My yoga class is on Monday evenings.' }];
-  for (const messages of [yoga, [...yoga, { role: 'assistant', content: 'Nice.' }, { role: 'user', content: ' no wait, Tuesday' }],
-    [{ role: 'user', content: 'Dinner with Sam on Friday 6th at the Blue Door, 7pm' }]]) {
-    const res = await server.chat({ model: 'm', messages });
-    await server.receipt(res.headers['x-rememberd-receipt']);
-  }
+  const server = await saying(t, 'Nice.');
+  await chat(server, 'm', ['My yoga class is on Monday evenings.']);
+  await chat(server, 'm', ['My yoga class is on Monday evenings.', 'Nice.', ' no wait, Tuesday']);
+  await chat(server, 'm', ['Dinner with Sam on Friday 6th at the Blue Door, 7pm']);
   await server.settled();
   assert.match(await given(server, 'When is yoga, and when is dinner with Sam?'), /\(outdated\?\) My yoga class[^]*\]: *no wait, Tuesday[^]*Sam/);
 });
 
 test('a next message that puts nothing right is doubted for what replaced it', async (t) => {
   const server = await serve(t);
-  const hiked = [{ role: 'user', content: 'I went hiking near Ulm on Saturday.' }];
-  for (const messages of [hiked, [...hiked, { role: 'assistant', content: 'Nice.' }, { role: 'user', content: 'My favourite tea is Assam.' }],
-    [{ role: 'user', content: 'My favourite tea is Sencha now.' }]]) {
-    const res = await server.chat({ model: 'rememberd/demo', messages });
-    await server.receipt(res.headers['x-rememberd-receipt']);
-  }
+  await chat(server, 'rememberd/demo', ['I went hiking near Ulm on Saturday.']);
+  await chat(server, 'rememberd/demo', ['I went hiking near Ulm on Saturday.', 'Nice.', 'My favourite tea is Assam.']);
+  await chat(server, 'rememberd/demo', ['My favourite tea is Sencha now.']);
   await server.settled();
   const block = await given(server, 'Where did I go hiking on Saturday?');
   assert.match(block, /hiking near Ulm/);

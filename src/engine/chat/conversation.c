@@ -451,8 +451,9 @@ bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     return !p.is_away;
 }
 
-/* What the user told in the message that is answered; "" where it also asks: its answer is none. */
-static str told_in(struct arena *a, const struct turn *t)
+/* What the user told in the message that is answered, also as a masked answer repeats it; "" where
+ * the message asks as well: its answer is no repetition. */
+static str told_in(struct arena *a, const struct engine *e, const struct turn *t)
 {
     str text = t->n_spoken ? t->in.said[t->spoken[t->n_spoken - 1].at].text : S("");
     str own = utterance_own_words(a, text), told = utterance_statements(a, own, true);
@@ -460,7 +461,8 @@ static str told_in(struct arena *a, const struct turn *t)
     for (str rest = own; told.n < own.n && sentence_cut(&rest, &s);)
         if (utterance_statements(a, s.text, true).n < s.text.n && !utterance_is_courtesy(a, s.text))
             return S("");
-    return told;
+    str masked = turn_masked(e, t, a, told);
+    return masked.p == told.p ? told : str_printf(a, S_FMT "\n" S_FMT, S_ARG(told), S_ARG(masked));
 }
 
 /* An answer that the model gave with memory in front of it, or to what the user told, is an echo:
@@ -473,14 +475,11 @@ struct message turn_answer(struct arena *a, struct engine *e, const struct turn 
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
     uint64_t masked = t->in.late ? t->in.late->own : 0;
     uint64_t own = masked ? masked : turn_own(t, role, text), chain = chain_link(t->chain, own);
-    str told = is_note || teaches ? S("") : told_in(a, t);
+    str told = is_note || teaches ? S("") : told_in(a, e, t);
     bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || told.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     str says = S("");
     assert(text.n);
-    str masked_told = turn_masked(e, t, a, told);
-    if (masked_told.p != told.p) /* the masked answer repeats it so */
-        told = str_printf(a, S_FMT "\n" S_FMT, S_ARG(told), S_ARG(masked_told));
     if (is_echo && !is_note && !t->in.stand_in) /* a secret without what names it is none */
         says = novel_sentences(a, turn_masked(e, t, a, answer), t->out.block, told);
     if (says.n && t->in.beside.n) /* memory from another space, beside the same question */
