@@ -121,7 +121,6 @@ static enum status put_lists(struct ctx *ctx, struct db *db, const struct moved_
 static enum status put_rows(struct ctx *ctx, struct db *db, const struct moved_table *t,
                             const struct row *rows, size_t n)
 {
-    TRY(db_prepare_one(ctx, db, t->put));
     if (is_postgres(db))
         return n ? put_lists(ctx, db, t, rows, n) : OK;
     for (size_t i = 0; i < n; i++)
@@ -194,7 +193,6 @@ static enum status begin_target(struct ctx *ctx, struct db *db, const void *what
         return str_int(str_cut(&was, ' '), &m->table) && str_int(was, &m->rows)
                    ? OK
                    : fail(ctx, STORAGE, "the note of the copy that had begun is damaged");
-    TRY(db_prepare_one(ctx, db, SQL_MOVE_IS_EMPTY));
     TRY(SQL_NUMBER(ctx, db, &n, SQL_MOVE_IS_EMPTY));
     if (n)
         return fail(ctx, CONFLICT, "the target is not empty: name a new folder or schema");
@@ -229,7 +227,6 @@ static enum status copy_table(struct moving *m, struct db *db, const struct move
     struct row *rows = NEW_N(&m->ctx->arena, struct row, PIECE_ROWS);
     int64_t skipped = m->rows;
     bool is_end = false;
-    TRY(db_prepare_one(m->ctx, db, t->read));
     SQL_RUN(q, m->ctx, db, t->read);
     for (int64_t i = 0; i < skipped && sql_row(&q); i++)
         continue;
@@ -257,7 +254,6 @@ static enum status count_rows(struct moving *m, struct db *db)
 {
     for (size_t i = 0; i < TABLES; i++) {
         int64_t n;
-        TRY(db_prepare_one(m->ctx, db, tables[i].count));
         TRY(SQL_NUMBER(m->ctx, db, &n, tables[i].count));
         m->all += n;
         m->done += (int64_t)i < m->table ? n : 0;
@@ -281,7 +277,6 @@ static enum status copy_tables(struct moving *m)
 static enum status read_last(struct moving *m)
 {
     LONG_READER(r, m->ctx, m->from);
-    TRY(db_prepare_one(m->ctx, r.db, SQL_MOVE_LAST_NO));
     m->last = NEW_N(&m->ctx->arena, int64_t, TABLES);
     for (size_t i = 0; i < TABLES; i++)
         if (tables[i].number)
@@ -301,8 +296,6 @@ static enum status put_last(struct ctx *ctx, struct db *db, const struct moved_t
 static enum status end_copy(struct ctx *ctx, struct db *db, const void *what)
 {
     struct moving *m = *(struct moving *const *)what;
-    TRY(db_prepare_one(ctx, db, SQL_MOVE_PUT_NO));
-    TRY(db_prepare_one(ctx, db, SQL_MOVE_ADD_NO));
     for (size_t i = 0; i < TABLES; i++)
         if (m->last[i])
             TRY(put_last(ctx, db, &tables[i], m->last[i]));
@@ -378,7 +371,6 @@ static enum status sum_table(struct moving *m, struct db *db, const struct moved
     struct row row;
     size_t cap = 0;
     CLEANUP(ctx_free) struct ctx own = ctx_child(m->ctx, 0);
-    TRY(db_prepare_one(m->ctx, db, t->read));
     SQL_RUN(q, m->ctx, db, t->read);
     q.ctx = &own;
     while (sql_row(&q)) {

@@ -8,12 +8,9 @@
 #include "store/sql/db/functions.h"
 #include "store/sql/db/sql_parts.h"
 
-static const struct {
-    enum sql_who who;
-    const char *text;
-} statements[] = {
+static const char *const texts[] = {
 #define BY(sqlite, postgres) sqlite
-#define SQL(NAME, WHO, TEXT) {WHO, TEXT},
+#define SQL(NAME, TEXT) TEXT,
 #include "store/sql/db/sql.def"
 #include "store/sql/db/sql_lists.def"
 #undef SQL
@@ -23,7 +20,7 @@ static const struct {
 #ifdef WITH_POSTGRES
 static const char *const postgres_texts[] = {
 #define BY(sqlite, postgres) postgres
-#define SQL(NAME, WHO, TEXT) TEXT,
+#define SQL(NAME, TEXT) TEXT,
 #include "store/sql/db/sql.def"
 #include "store/sql/db/sql_lists.def"
 #undef SQL
@@ -175,6 +172,8 @@ static enum status open_as(struct ctx *ctx, const char *path, const char *name, 
     if (rc == SQLITE_OK)
         rc = set_up(db->handle, with);
     if (rc == SQLITE_OK)
+        rc = functions_add(db);
+    if (rc == SQLITE_OK)
         return OK;
     enum status status = rc == SQLITE_READONLY ? fail_as(ctx, STORAGE, STORE_DISK_FAILED,
                                                          "'%s' cannot be written to", path)
@@ -198,28 +197,12 @@ enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *ke
 
 /* PERSISTENT keeps these statements out of the small memory that SQLite has for short-lived
  * ones. */
-enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which)
+int db_prepare(struct db *db, enum sql which)
 {
-    if (is_postgres(db) || db->stmts[which])
-        return OK;
-    int rc = sqlite3_prepare_v3(db->handle, statements[which].text, -1, SQLITE_PREPARE_PERSISTENT,
-                                &db->stmts[which], NULL);
-    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
-}
-
-enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
-{
-    assert(db->handle && (who == READS || who == WRITES));
-    TRY(functions_add(ctx, db));
-    /* Notes what a call has erased, for the receipts and summaries that show it. */
-    if (who == WRITES)
-        TRY(db_exec(ctx, db,
-                    "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
-                    " PRIMARY KEY(id, layer)) WITHOUT ROWID"));
-    for (int i = 0; i < SQL_COUNT; i++)
-        if (statements[i].who & who)
-            TRY(db_prepare_one(ctx, db, i));
-    return OK;
+    return db->stmts[which]
+               ? SQLITE_OK
+               : sqlite3_prepare_v3(db->handle, texts[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &db->stmts[which], NULL);
 }
 
 /* A statement that is not finalized would keep the connection open. */

@@ -9,16 +9,12 @@
 
 /* The names alone; db.c reads the texts, in both dialects. */
 enum sql {
-#define SQL(NAME, WHO, TEXT) SQL_##NAME,
+#define SQL(NAME, TEXT) SQL_##NAME,
 #include "store/sql/db/sql.def"
 #include "store/sql/db/sql_lists.def"
 #undef SQL
     SQL_COUNT
 };
-
-/* Who uses a statement, and so which connections of SQLite prepare it. PostgreSQL's prepare it at
- * its first use. */
-enum sql_who { ON_POSTGRES, SELDOM = ON_POSTGRES, READS, WRITES, BOTH };
 
 /* How long a connection waits while another process (the command line beside the server) writes. */
 enum { BUSY_MS = 10000, BUSY_NAP_MS = 2 };
@@ -33,15 +29,15 @@ struct notes;
 struct db {
     sqlite3 *handle; /* NULL: it is a connection to PostgreSQL */
     struct pg *pg;
-    sqlite3_stmt *stmts[SQL_COUNT];
-    struct postings *postings;     /* filled by take(), the SQL function of a words search */
-    const struct hold *hold;       /* of the writer: marks the claims it makes; or NULL */
-    struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
-    struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
-    uint64_t words_before;         /* of the writer: the view before it changed the words index */
-    struct erasing *erasing;       /* of the writer: notes what is erased; or NULL */
-    struct notes *notes;           /* of the writer: told after the commit; or NULL */
-    struct seen *seen;             /* of a reader whose transaction serves many reads; or NULL */
+    sqlite3_stmt *stmts[SQL_COUNT]; /* NULL: not prepared yet */
+    struct postings *postings;      /* filled by take(), the SQL function of a words search */
+    const struct hold *hold;        /* of the writer: marks the claims it makes; or NULL */
+    struct index_changes *changes;  /* of the writer: applied at the end of a group; or NULL */
+    struct word_lists *lists;       /* of the store: what the words index has answered; or NULL */
+    uint64_t words_before;          /* of the writer: the view before it changed the words index */
+    struct erasing *erasing;        /* of the writer: notes what is erased; or NULL */
+    struct notes *notes;            /* of the writer: told after the commit; or NULL */
+    struct seen *seen;              /* of a reader whose transaction serves many reads; or NULL */
 };
 
 /* Whether it is PostgreSQL. A build without it has no such branch. */
@@ -75,8 +71,8 @@ struct seen {
     int64_t now;    /* what has expired is the same for all; 0: not yet */
 };
 
-/* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.
- * On failure db is closed. */
+/* Opens a connection with its key (STORE_KEY_BYTES, or NULL), its pragmas and our SQL functions. On
+ * failure db is closed. */
 MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db);
 /* The same of a file that cannot be written to and that nobody else changes: it is only read. */
 MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key,
@@ -89,10 +85,8 @@ int db_wait_for_locks(sqlite3 *handle, int ms);
 const char *db_postgres_text(enum sql which);
 /* A connection to PostgreSQL, by its URL. */
 MUST_USE enum status db_connect(struct ctx *ctx, const char *url, struct db *db);
-/* Adds our SQL functions and prepares the statements of readers or of the writer. */
-MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
-/* One that is used seldom; on PostgreSQL there is nothing to do. */
-MUST_USE enum status db_prepare_one(struct ctx *ctx, struct db *db, enum sql which);
+/* Before each use of a statement of SQLite; it is prepared at the first one. SQLite's result. */
+int db_prepare(struct db *db, enum sql which);
 /* Accepts a connection that was never opened, or was closed. */
 void db_close(struct db *db);
 /* The same, and the log stays as it is: closing the last connection would bring it into the

@@ -97,18 +97,18 @@ static int add_take(struct db *db)
     return rc == SQLITE_OK ? api->xCreateFunction(api, "take", db->postings, take_match, NULL) : rc;
 }
 
-enum status functions_add(struct ctx *ctx, struct db *db)
+int functions_add(struct db *db)
 {
     enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+    sqlite3 *handle = db->handle;
     assert(!db->postings);
     db->postings = heap_alloc(sizeof *db->postings);
     int rc = add_take(db);
     if (rc == SQLITE_OK)
-        rc =
-            sqlite3_create_function(db->handle, "tokens", 1, FLAGS, NULL, count_tokens, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_create_function(db->handle, "holds", 2, FLAGS, NULL, find_part, NULL, NULL);
-    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+        rc = sqlite3_create_function(handle, "tokens", 1, FLAGS, NULL, count_tokens, NULL, NULL);
+    return rc == SQLITE_OK
+               ? sqlite3_create_function(handle, "holds", 2, FLAGS, NULL, find_part, NULL, NULL)
+               : rc;
 }
 
 void functions_end(struct db *db)

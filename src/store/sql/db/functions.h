@@ -19,6 +19,7 @@ struct postings {
 /* An argument of an SQL function. */
 str value_text(sqlite3_value *v);
 
-MUST_USE enum status functions_add(struct ctx *ctx, struct db *db);
+/* SQLite's result. */
+int functions_add(struct db *db);
 /* After the connection is closed. */
 void functions_end(struct db *db);

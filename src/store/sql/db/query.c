@@ -19,9 +19,10 @@ struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
 {
     if (is_postgres(db))
         return (struct query){.ctx = ctx, .db = db, .pg = begin_on_postgres(db, which)};
+    int rc = db_prepare(db, which);
     sqlite3_stmt *stmt = db->stmts[which];
-    assert(stmt && !sqlite3_stmt_busy(stmt)); /* prepared here, and not in use by a caller */
-    return (struct query){.ctx = ctx, .db = db, .stmt = stmt};
+    assert(!stmt || !sqlite3_stmt_busy(stmt)); /* not in use by a caller */
+    return (struct query){.ctx = ctx, .db = db, .stmt = stmt, .rc = rc};
 }
 
 void sql_leave(struct query *q)

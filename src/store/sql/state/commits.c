@@ -162,7 +162,6 @@ enum status commits_read(struct ctx *ctx, struct db *db, struct commit_count *ou
     TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema WHERE name = 'fact'", &has_table));
     if (!has_table)
         return OK;
-    TRY(db_prepare_one(ctx, db, SQL_FACT_GET));
     return SQL_FIRST(ctx, db, read_count, out, SQL_FACT_GET, S(ROW_NAME));
 }
 

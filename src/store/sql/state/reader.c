@@ -11,8 +11,8 @@
 
 /*
  * In WAL mode readers neither wait for the writer nor for each other, but a connection serves one
- * thread at a time. Opening one reads the schema and prepares every statement, so connections are
- * kept.
+ * thread at a time. Opening one reads the schema, and each prepares its statements, so connections
+ * are kept.
  *
  * Before the store is open (the disk is full or cannot be written to), each read opens the file for
  * itself, without locks and without the log: nobody else can write there either. After the file was
@@ -31,7 +31,6 @@ static enum status open_file(struct ctx *ctx, struct store *s, struct db *db)
     str pragmas = str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache);
     enum status status = db_open(ctx, s->path, s->key, db);
     status = status == OK ? db_exec(ctx, db, pragmas.p) : status;
-    status = status == OK ? db_prepare(ctx, db, READS) : status;
     CLEANUP(ctx_free) struct ctx look = ctx_detached(ctx);
     if (files_check(&look, &s->files) != OK) {
         db_close_unsettled(db);
@@ -59,8 +58,7 @@ static enum status open_passing(struct ctx *ctx, struct store *s, struct db *db)
     bool has_log = stat(path, &log) == 0 && log.st_size > 0;
     enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
     status = status == OK ? schema_check(&own, db, &version) : status;
-    status = status == OK ? db_prepare(&own, db, READS) : status;
-    return status == OK ? OK : open_later(ctx, s);
+    return status == OK && version == schema_version() ? OK : open_later(ctx, s);
 }
 
 static void close_reader(struct db *db)

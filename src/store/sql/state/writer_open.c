@@ -90,9 +90,12 @@ static enum status open_connection(struct ctx *ctx, struct writer *w)
     TRY(commits_check(ctx, db, s->path, s->asked.accepts_loss, &w->counted));
     if (w->counted.has_lost)
         TRY(leave_older_log(ctx, s, db));
-    TRY(bring_schema(ctx, w)); /* statements are prepared against the newest tables */
+    TRY(bring_schema(ctx, w));
     db->hold = &s->hold;
-    return db_prepare(ctx, db, WRITES);
+    /* Notes what a call has erased, for the receipts and summaries that show it. */
+    return db_exec(ctx, db,
+                   "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
+                   " PRIMARY KEY(id, layer)) WITHOUT ROWID");
 }
 
 /* A failure leaves nothing open, so that it can be called again. */
