@@ -157,49 +157,15 @@ static int64_t number_before(const char *begin, const char *p, int64_t first)
     return first + distance;
 }
 
-/* Horspool's search: skip says how far to go on when the window ends with a byte. memmem is faster
- * over a text without matches, but builds its table at each call, which takes longer than getting
- * to the next title. */
-struct needle {
-    str text;
-    size_t skip[256];
-};
-
-static void make_needle(struct needle *needle, str text)
-{
-    assert(text.n);
-    needle->text = text;
-    for (size_t i = 0; i < 256; i++)
-        needle->skip[i] = text.n;
-    for (size_t i = 0; i + 1 < text.n; i++)
-        needle->skip[(unsigned char)text.p[i]] = text.n - 1 - i;
-}
-
-static const char *next_find(const struct needle *needle, const char *at, const char *end)
-{
-    size_t n = needle->text.n;
-    char last = needle->text.p[n - 1];
-    if (n == 1)
-        return memchr(at, last, (size_t)(end - at));
-    while ((size_t)(end - at) >= n) {
-        if (at[n - 1] == last && !memcmp(at, needle->text.p, n - 1))
-            return at;
-        at += needle->skip[(unsigned char)at[n - 1]];
-    }
-    return NULL;
-}
-
-/* memmem finds the first match, as most blocks have none. A title counts once, so the search goes
- * on behind it. */
-static void search_block(struct arena *a, str text, int64_t first, const struct needle *needle,
+/* A title counts once, so the search goes on behind it. */
+static void search_block(struct arena *a, str text, int64_t first, str part,
                          struct session_nos *out)
 {
-    const char *end = text.p + text.n, *at = end;
-    const char *p = memmem(text.p, text.n, needle->text.p, needle->text.n);
-    for (; p; p = at < end ? next_find(needle, at, end) : NULL) {
+    const char *end = text.p + text.n;
+    for (const char *p = text.p; (p = memmem(p, (size_t)(end - p), part.p, part.n)) != NULL;) {
         ARENA_ADD(a, out->v, out->n, out->cap) = number_before(text.p, p, first);
-        for (at = p; at < end && !is_digit(*at);)
-            at++;
+        while (p < end && !is_digit(*p))
+            p++;
     }
 }
 
@@ -208,13 +174,12 @@ static void search_block(struct arena *a, str text, int64_t first, const struct 
 enum status titles_find(struct ctx *ctx, struct db *db, int64_t pool, str folded,
                         struct session_nos *out)
 {
-    struct needle needle;
-    make_needle(&needle, folded);
+    assert(folded.n);
     *out = (struct session_nos){0};
     SQL_RUN(q, ctx, db, SQL_TITLE_BLOCKS, pool);
     while (sql_row(&q)) {
         int64_t first = sql_get_int(&q);
-        search_block(&ctx->arena, sql_see_blob(&q), first, &needle, out);
+        search_block(&ctx->arena, sql_see_blob(&q), first, folded, out);
     }
     return sql_end(&q);
 }
