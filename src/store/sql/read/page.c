@@ -147,12 +147,14 @@ static enum status add_kept(struct paging *p, size_t at, struct query *q)
     return sql_end(q);
 }
 
-/* Those that have expired are counted as open there until they are pruned. */
-static enum status move_expired(struct paging *p, size_t at, struct query *q)
+/* Those that have expired, made from a time on and before another, are counted as open there until
+ * they are pruned. */
+static enum status move_expired(struct paging *p, size_t at, int64_t from, int64_t to)
 {
-    while (p->f->closed != EXPIRED_TOO && sql_row(q)) {
-        struct memory_tally t = read_kind(q, at);
-        int64_t n = sql_get_int(q);
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_TALLY_EXPIRED, p->pools[at], from, to, p->now);
+    while (p->f->closed != EXPIRED_TOO && sql_row(&q)) {
+        struct memory_tally t = read_kind(&q, at);
+        int64_t n = sql_get_int(&q);
         for (int closed = 0; closed < 2; closed++) {
             t.is_closed = closed != 0;
             t.n = closed ? n : -n;
@@ -160,7 +162,7 @@ static enum status move_expired(struct paging *p, size_t at, struct query *q)
                 add_tally(p, t);
         }
     }
-    return sql_end(q);
+    return sql_end(&q);
 }
 
 static enum status tally_kinds(struct paging *p, size_t at)
@@ -169,9 +171,7 @@ static enum status tally_kinds(struct paging *p, size_t at)
     SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_TALLY, p->pools[at], f->type, f->category, f->layer,
             f->origin);
     TRY(add_kept(p, at, &q));
-    SQL_RUN(x, p->ctx, p->db, SQL_MEMORY_TALLY_EXPIRED, p->pools[at], f->type, f->category,
-            f->layer, f->origin, p->now);
-    return move_expired(p, at, &x);
+    return move_expired(p, at, INT64_MIN, INT64_MAX);
 }
 
 /* Of all rows that an index has in a range. */
@@ -212,8 +212,7 @@ static enum status count_dates(struct paging *p, size_t at)
                              f->before ? f->before : INT64_MAX);
     SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_DAYS, p->pools[at], from, to);
     TRY(add_kept(p, at, &q));
-    SQL_RUN(x, p->ctx, p->db, SQL_MEMORY_DAYS_EXPIRED, p->pools[at], from * day, to * day, p->now);
-    TRY(move_expired(p, at, &x));
+    TRY(move_expired(p, at, from * day, to * day));
     if (f->after)
         TRY(count_created(p, at, f->after, from * day));
     return f->before ? count_created(p, at, to * day, f->before) : OK;
