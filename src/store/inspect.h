@@ -55,9 +55,7 @@ struct pool_totals {
 MUST_USE enum status store_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                        struct pool_totals *out);
 
-/* The counts of the days from…to (day_number), by day and stat. */
+/* The counts of the days from…to (day_number), by day and stat; or their sums, whose day is 0. */
 MUST_USE enum status store_days(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                int64_t from, int64_t to, struct day_count **out, size_t *n);
-/* Their sums over all these days, by stat: day is 0. */
-MUST_USE enum status store_day_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    int64_t from, int64_t to, struct day_count **out, size_t *n);
+                                int64_t from, int64_t to, bool sums, struct day_count **out,
+                                size_t *n);

@@ -248,7 +248,7 @@ TEST(receipts_of_an_older_store_are_listed_and_counted)
     CHECK_OK(store_receipts(ctx, s, &of, &v, &n, &total));
     CHECK_INT(n, 0);
     struct day_count *days;
-    CHECK_OK(store_days(ctx, s, mine, 10, 10, &days, &n));
+    CHECK_OK(store_days(ctx, s, mine, 10, 10, false, &days, &n));
     CHECK_INT(n, 5);
     CHECK(days[0].stat == DAY_ADDED + TYPE_FACTUAL && days[0].n == 1);
     CHECK(days[1].stat == DAY_SESSIONS && days[2].stat == DAY_MESSAGES);

@@ -101,7 +101,7 @@ static int64_t sum_of(struct ctx *ctx, struct store *s, struct pool_ref pool, in
     struct day_count *v;
     size_t n;
     int64_t sum = 0;
-    CHECK_OK(store_day_sums(ctx, s, pool, 0, 1 << 20, &v, &n));
+    CHECK_OK(store_days(ctx, s, pool, 0, 1 << 20, true, &v, &n));
     for (size_t i = 0; i < n; i++)
         sum += v[i].stat == stat ? v[i].n : 0;
     return sum;
@@ -200,13 +200,13 @@ TEST(a_day_counts_what_came_and_what_was_forgotten)
     CHECK_OK(store_prune(ctx, s, 0, clock_ms(), &n));
     CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("f3")}, &n));
     size_t days;
-    CHECK_OK(store_days(ctx, s, mine, 100, 100, &v, &days));
+    CHECK_OK(store_days(ctx, s, mine, 100, 100, false, &v, &days));
     CHECK_INT(days, 4);
     CHECK(v[0].stat == DAY_ADDED + TYPE_FACTUAL && v[0].n == 2 && v[0].day == 100);
     CHECK(v[1].stat == DAY_ADDED + TYPE_EPISODIC && v[1].n == 1);
     CHECK(v[2].stat == DAY_SESSIONS && v[2].n == 1);
     CHECK(v[3].stat == DAY_MESSAGES && v[3].n == 1);
-    CHECK_OK(store_days(ctx, s, mine, 101, 200, &v, &days));
+    CHECK_OK(store_days(ctx, s, mine, 101, 200, false, &v, &days));
     CHECK_INT(days, 2);
     CHECK(v[0].stat == DAY_FORGOTTEN && v[0].n == 1);
     CHECK(v[1].stat == DAY_EXPIRED && v[1].n == 1);

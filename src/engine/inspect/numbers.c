@@ -47,9 +47,9 @@ static enum status add_numbers(struct ctx *ctx, struct engine *e, struct pool_re
     out->closed += t.closed;
     out->receipts += t.receipts;
     TRY(add_groups(ctx, e, pool, out));
-    TRY(store_day_sums(ctx, e->store, pool, INT64_MIN, INT64_MAX, &v, &n));
+    TRY(store_days(ctx, e->store, pool, INT64_MIN, INT64_MAX, true, &v, &n));
     add_counts(&out->all, v, n);
-    TRY(store_day_sums(ctx, e->store, pool, today, today, &v, &n));
+    TRY(store_days(ctx, e->store, pool, today, today, true, &v, &n));
     add_counts(&out->today, v, n);
     return OK;
 }
@@ -82,7 +82,7 @@ static enum status fill_periods(struct ctx *ctx, struct engine *e, struct pool_r
 {
     struct day_count *counts;
     size_t n_counts, at = 0;
-    TRY(store_days(ctx, e->store, pool, day_number(v->begin), day_number(end - 1), &counts,
+    TRY(store_days(ctx, e->store, pool, day_number(v->begin), day_number(end - 1), false, &counts,
                    &n_counts));
     for (size_t i = 0; i < n_counts; i++) {
         while (at + 1 < n && v[at + 1].begin <= counts[i].day * DAY_MS)

@@ -58,21 +58,10 @@ enum status store_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref 
 
 SQL_READER(read_day, struct day_count, out->day, out->stat, out->n);
 
-static enum status read_days(struct ctx *ctx, struct store *s, struct pool_ref pool, enum sql which,
-                             int64_t from, int64_t to, struct day_count **out, size_t *n)
+enum status store_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
+                       int64_t to, bool sums, struct day_count **out, size_t *n)
 {
     CHECKED_READER(r, row, ctx, s, pool);
-    return SQL_LIST(ctx, r.db, read_day, out, n, which, row.no, from, to);
-}
-
-enum status store_days(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
-                       int64_t to, struct day_count **out, size_t *n)
-{
-    return read_days(ctx, s, pool, SQL_DAY_LIST, from, to, out, n);
-}
-
-enum status store_day_sums(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t from,
-                           int64_t to, struct day_count **out, size_t *n)
-{
-    return read_days(ctx, s, pool, SQL_DAY_SUM, from, to, out, n);
+    return SQL_LIST(ctx, r.db, read_day, out, n, sums ? SQL_DAY_SUM : SQL_DAY_LIST, row.no, from,
+                    to);
 }
