@@ -2,7 +2,6 @@
 #include "store/postgres/values.h"
 
 #include <endian.h>
-#include <math.h>
 
 #include "base/utf8.h"
 
@@ -20,15 +19,6 @@ static uint64_t read_bytes(const char *p, size_t n)
 /* Digits of base 10,000 behind a head of four: how many, the weight of the first, the sign, and the
  * places behind the point. A sum of bigints has none of these. */
 enum { NUMERIC_HEAD = 8, NEGATIVE = 0x4000 };
-
-static double numeric_value(str bytes)
-{
-    double v = 0;
-    int n = (int16_t)read_bytes(bytes.p, 2), weight = (int16_t)read_bytes(bytes.p + 2, 2);
-    for (int i = 0; i < n; i++)
-        v += (double)read_bytes(bytes.p + NUMERIC_HEAD + 2 * i, 2) * pow(10000, weight - i);
-    return read_bytes(bytes.p + 4, 2) == NEGATIVE ? -v : v;
-}
 
 static int64_t numeric_int(str bytes)
 {
@@ -61,8 +51,6 @@ int64_t value_int(Oid type, str bytes)
 double value_real(Oid type, str bytes)
 {
     double v;
-    if (type == OID_NUMERIC)
-        return numeric_value(bytes);
     if (type != OID_FLOAT8)
         return (double)value_int(type, bytes);
     uint64_t bits = read_bytes(bytes.p, 8);

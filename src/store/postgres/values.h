@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "store/postgres/libpq.h"
 
-/* A number of any kind that a statement gives: whole, decimal, real or a truth value. */
+/* A number of any kind that a statement gives: whole, a sum of these, real or a truth value. */
 int64_t value_int(Oid type, str bytes);
 double value_real(Oid type, str bytes);
 
