@@ -107,24 +107,12 @@ static void settings_of(struct pg_settings *s, const char *schema, int version)
         settings_note(s, "client_connection_check_interval", "2s");
 }
 
-/* As statements; how: "" or "LOCAL ". */
-static void settings_put(const struct pg_settings *s, const char *how, struct buf *b)
-{
-    for (size_t i = 0; i < s->n; i++)
-        buf_printf(b, "SET %s%s TO '%s';", how, s->v[i].name, s->v[i].value);
-}
-
 /* A text that is run outside a transaction, with the settings for it alone, or for the transaction
  * that it begins. */
 static const char *settings_around(const struct pg_settings *s, struct arena *a, const char *text)
 {
     bool begins = strncmp(text, "BEGIN", 5) == 0;
-    struct buf b = buf_make(a, 2000 + strlen(text));
-    buf_add(&b, begins ? str_of(text) : S(""));
-    buf_add(&b, begins ? S(";") : S(""));
-    settings_put(s, "LOCAL ", &b);
-    buf_add(&b, begins ? S("") : str_of(text));
-    return str_c(a, buf_str(&b));
+    return str_printf(a, "%s;%s", begins ? text : s->local, begins ? s->local : text).p;
 }
 
 /* --- sending and waiting --- */
@@ -297,7 +285,8 @@ static enum status set_up(struct ctx *ctx, struct pg *pg, const char *schema)
     TRY(pg_int(ctx, pg, "SELECT pg_backend_pid()", &pid));
     pg->pipe.server.is_pooled = pid != libpq.backendPID(pg->pipe.handle);
     struct buf b = buf_make(&ctx->arena, 1000);
-    settings_put(&pg->settings, "", &b);
+    for (size_t i = 0; i < pg->settings.n; i++)
+        buf_printf(&b, "SET %s TO '%s';", pg->settings.v[i].name, pg->settings.v[i].value);
     return pg->pipe.server.is_pooled ? OK : pg_exec(ctx, pg, str_c(&ctx->arena, buf_str(&b)));
 }
 
