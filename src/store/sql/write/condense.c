@@ -106,7 +106,7 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
     TRY(memory_close(&p, &summary, &(struct memory){0})); /* first, so no member meets its key */
     for (size_t i = 0; i < n; i++)
         TRY(memory_reopen(&e, &v[i]));
-    *c->n = e.closed;
+    *c->n = -e.gain.closed;
     TRY(pool_count(ctx, db, pool.no, p.gain));
     return eraser_end(&e, &erased);
 }

@@ -2,7 +2,6 @@
 #include "store/sql/write/eraser.h"
 
 #include "base/clock.h"
-#include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/pending.h"
@@ -24,11 +23,11 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
     TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, m->layer, m->superseded_by));
     TRY(erasing_memory(e->ctx, e->db, m));
     if (m->valid_to) {
-        e->closed++;
+        e->gain.closed--;
         return OK;
     }
     index_note_memory(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
-    e->memories++;
+    e->gain.memories--;
     return OK;
 }
 
@@ -125,7 +124,7 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
               : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
     TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain));
-    e->messages++;
+    e->gain.messages--;
     return OK;
 }
 
@@ -133,15 +132,11 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 
 enum status eraser_end(struct eraser *e, int64_t *erased)
 {
-    int64_t gone = e->memories + e->closed;
+    int64_t gone = -(e->gain.memories + e->gain.closed);
+    *(e->is_expiry ? &e->gain.expired : &e->gain.forgotten) = gone;
     TRY(index_apply(e->ctx, e->db, &e->changes));
-    TRY(pool_count(e->ctx, e->db, e->pool,
-                   (struct pool_gain){.messages = -e->messages,
-                                      .memories = -e->memories,
-                                      .closed = -e->closed,
-                                      .forgotten = e->is_expiry ? 0 : gone,
-                                      .expired = e->is_expiry ? gone : 0}));
-    *erased += e->messages + e->memories + e->closed;
+    TRY(pool_count(e->ctx, e->db, e->pool, e->gain));
+    *erased += gone - e->gain.messages;
     return OK;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/memory_ops.h"
-#include "store/sql/db/query.h"
+#include "store/sql/db/lookup.h"
 #include "store/sql/index/index.h"
 
 /* Rows that are erased before their words are, in one go. */
@@ -14,8 +14,8 @@ struct eraser {
     struct db *db;
     int64_t pool;
     struct index_changes changes;
-    int64_t messages, memories, closed;
-    bool is_expiry; /* what is erased had ended: nobody has forgotten it */
+    struct pool_gain gain; /* below 0: what is erased */
+    bool is_expiry;        /* what is erased had ended: nobody has forgotten it */
 };
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);

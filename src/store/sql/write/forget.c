@@ -76,8 +76,8 @@ enum status memory_reopen(struct eraser *e, struct memory *m)
                       other.valid_from ? other.valid_from : other.created, other.id, clock_ms());
     TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_REOPEN, e->pool, memory_no(m->doc), clock_ms()));
     index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m, NULL);
-    e->memories--;
-    e->closed++;
+    e->gain.memories++;
+    e->gain.closed--;
     return OK;
 }
 
@@ -228,7 +228,7 @@ static enum status forget_id(struct forgetting *f, int64_t pool)
         TRY(erase_distilled(&e, message.session));
         TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc), 1));
     }
-    if (e.messages + e.memories + e.closed)
+    if (e.gain.messages + e.gain.memories + e.gain.closed)
         return eraser_end(&e, f->erased);
     return forget_session(f, pool, f->what->id);
 }
