@@ -61,6 +61,30 @@ TEST(a_memory_comes_back_as_it_was)
     CHECK_INT(back.valid_to, 0);
 }
 
+/* The words of a later failure are its own. */
+TEST(what_a_damaged_row_holds_is_left_out_and_leaves_no_failure)
+{
+    PLACE(p);
+    STORE(s, p);
+    str tag = S("pets");
+    struct memory m = fact("f1", "dog", "has a dog"), back;
+    m.tags = (struct strs){&tag, 1};
+    m.metadata = S("{\"a\":1}");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    place_do(ctx, &p, "UPDATE memory SET tags = '[\"pe'");
+    CHECK_OK(store_memory(ctx, s, mine, S("f1"), &back));
+    CHECK_INT(back.tags.n, 0);
+    CHECK_STATUS(store_memory(ctx, s, mine, S("f2"), &back), NOT_FOUND);
+    CHECK_STR(str_of(ctx->why), S("no memory 'f2'"));
+    ctx_clear_failure(ctx);
+    place_do(ctx, &p, "UPDATE memory SET tags = '', metadata = '{\"a'");
+    m.id = S("");
+    CHECK_OK(keep(ctx, s, mine, PUT_REPLACE, &m));
+    CHECK_STATUS(store_memory(ctx, s, mine, S("f3"), &back), NOT_FOUND);
+    CHECK_STR(str_of(ctx->why), S("no memory 'f3'"));
+    ctx_clear_failure(ctx);
+}
+
 TEST(another_content_under_the_key_closes_the_old_one)
 {
     PLACE(p);

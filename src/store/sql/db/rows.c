@@ -30,7 +30,7 @@ static struct strs read_tags(struct query *q)
     struct strs out = {0};
     struct json *array;
     str text = sql_get_text(q);
-    if (!text.n || json_parse(q->ctx, text, &array) != OK)
+    if (!text.n || !soft(q->ctx, json_parse(q->ctx, text, &array)))
         return out;
     out.v = NEW_N(&q->ctx->arena, str, array->n);
     for (const struct json *tag = array->first; tag; tag = tag->next)

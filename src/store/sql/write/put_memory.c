@@ -110,7 +110,7 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
 {
     struct json *was, *is;
     *out = new.n ? new : old;
-    if (!old.n || !new.n || json_parse(p->ctx, old, &was) != OK)
+    if (!old.n || !new.n || !soft(p->ctx, json_parse(p->ctx, old, &was)))
         return OK;
     TRY(json_parse(p->ctx, new, &is));
     struct json_out w = json_in(&p->ctx->arena, old.n + new.n + 2);
