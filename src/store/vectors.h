@@ -50,7 +50,6 @@ MUST_USE enum status store_put_vectors(struct ctx *ctx, struct store *s, str sig
 
 struct vector_stats {
     int64_t rows, waiting, failed; /* failed: given up */
-    int64_t unreadable;            /* damaged ones found since open; made again */
     int64_t bytes;                 /* in memory */
 };
 /* pool NULL: of the whole store. */

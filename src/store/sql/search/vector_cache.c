@@ -204,8 +204,6 @@ void vector_cache_mend(struct ctx *ctx, struct store *s, const struct lost_rows 
     soft(ctx, status);
     log_event(LOG_WARN, "store.vectors_unreadable", "found=%zu made_anew=%lld", lost->n,
               status == OK ? (long long)n : 0);
-    HOLD(&s->lock);
-    s->unreadable += (int64_t)lost->n;
 }
 
 /* --- erasing --- */

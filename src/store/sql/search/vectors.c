@@ -154,7 +154,5 @@ enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct po
         sql_int(&q, row.no);
     TRY(SQL_GET_ROW(&q, out->rows, out->waiting, out->failed));
     out->bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&s->shelf, row.no);
-    HOLD(&s->lock);
-    out->unreadable = s->unreadable;
     return OK;
 }

@@ -32,7 +32,6 @@ struct store {
     atomic_int forgets; /* calls of store_forget that run */
     struct shelf shelf; /* vectors in memory */
     struct word_lists *lists;
-    int64_t unreadable; /* vectors that were damaged; under the lock */
 };
 
 /* A build without PostgreSQL has no such branch. */
