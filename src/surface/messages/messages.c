@@ -1,7 +1,4 @@
 /* messages.c - Anthropic's Messages API with memory around it. */
-#include "base/id.h"
-#include "base/sse.h"
-#include "core/tokens.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
@@ -71,59 +68,29 @@ static const struct answer_reader thread_reader = {whole_text, add_piece, is_sto
 
 /* --- the built-in model's --- */
 
-static str usage_of(const struct demo *d, bool is_whole)
-{
-    return JSON_FORM(d->arena,
-                     "{'input_tokens':%,'cache_creation_input_tokens':0,"
-                     "'cache_read_input_tokens':0,'output_tokens':%}",
-                     number_json(d->arena, d->prompt_tokens),
-                     number_json(d->arena, is_whole ? tokens_of(d->answer) : 0));
-}
-
-/* Whole, or as the first event of a stream has it: without content. */
-static str message_of(const struct demo *d, bool is_whole)
-{
-    struct arena *a = d->arena;
-    return JSON_FORM(a,
-                     "{'id':'msg_%','type':'message','role':'assistant','model':'" DEMO_MODEL
-                     "','content':[%],'stop_reason':%,'stop_sequence':null,'usage':%}",
-                     id_random(a), is_whole ? text_part(a, quote_json(a, d->answer)) : S(""),
-                     is_whole ? S("\"end_turn\"") : S("null"), usage_of(d, is_whole));
-}
-
+#define MESSAGE(CONTENT, REASON, TOKENS)                                                           \
+    "{'id':'msg_%i','type':'message','role':'assistant','model':'" DEMO_MODEL                      \
+    "','content':[" CONTENT "],'stop_reason':" REASON ",'stop_sequence':null," USAGE(TOKENS) "}"
+#define USAGE(TOKENS)                                                                              \
+    "'usage':{'input_tokens':%p,'cache_creation_input_tokens':0,'cache_read_input_tokens':0,"      \
+    "'output_tokens':" TOKENS "}"
 /* An event has its name twice: beside the data and in it, before its other members. */
-static void write_event(const struct demo *d, const char *name, str members)
-{
-    sse_write(&d->out->body, str_of(name),
-              JSON_FORM(d->arena, "{'type':'%'%}", str_of(name), members));
-}
+#define EVENT(NAME, MEMBERS) NAME, "{'type':'" NAME "'" MEMBERS "}"
 
-static void write_stream(const struct demo *d)
-{
-    struct arena *a = d->arena;
-    str rest = d->answer;
-    demo_begin_stream(d);
-    write_event(d, "message_start", JSON_FORM(a, ",'message':%", message_of(d, false)));
-    write_event(d, "content_block_start",
-                JSON_FORM(a, ",'index':0,'content_block':%", text_part(a, S("\"\""))));
-    while (rest.n)
-        write_event(d, "content_block_delta",
-                    JSON_FORM(a, ",'index':0,'delta':{'type':'text_delta','text':%}",
-                              quote_json(a, demo_words(&rest))));
-    write_event(d, "content_block_stop", S(",\"index\":0"));
-    write_event(d, "message_delta",
-                JSON_FORM(a, ",'delta':{'stop_reason':'end_turn','stop_sequence':null},'usage':%",
-                          usage_of(d, true)));
-    write_event(d, "message_stop", S(""));
-}
-
-static void write_demo(UNUSED const struct model_request *m, struct demo *d)
-{
-    if (d->stream)
-        write_stream(d);
-    else
-        buf_add(&d->out->body, message_of(d, true));
-}
+static const struct demo_event events[] = {
+    {EVENT("message_start", ",'message':" MESSAGE("", "null", "0"))},
+    {EVENT("content_block_start", ",'index':0,'content_block':{'type':'text','text':''}")},
+    {EVENT("content_block_delta", ",'index':0,'delta':{'type':'text_delta','text':%w}"),
+     .repeats = true},
+    {EVENT("content_block_stop", ",'index':0")},
+    {EVENT("message_delta",
+           ",'delta':{'stop_reason':'end_turn','stop_sequence':null}," USAGE("%o"))},
+    {EVENT("message_stop", "")},
+    {0},
+};
+static const struct demo_forms message_forms = {MESSAGE("{'type':'text','text':%a}", "'end_turn'",
+                                                        "%o"),
+                                                events};
 
 /* --- the API as /openapi.json describes it --- */
 
@@ -281,7 +248,7 @@ static const struct model_dialect messages_dialect = {
     .must_read = held_must_read,
     .read = read_chat,
     .put = put_blocks,
-    .write_demo = write_demo,
+    .demo = &message_forms,
 };
 
 static HANDLER(complete_message)

@@ -1,7 +1,4 @@
 /* ollama.c - Ollama's own API: its chat with memory around it, the rest passed on. */
-#include "base/clock.h"
-#include "base/time_text.h"
-#include "core/tokens.h"
 #include "surface/common/error_body.h"
 #include "surface/proxy/model_chat.h"
 #include "surface/proxy/passthrough.h"
@@ -28,45 +25,21 @@ static const struct answer_reader ollama_reader = {text_of, add_line, .is_last =
 
 /* --- the built-in model's --- */
 
-/* There was no work to measure: the durations are 0. */
-static str end_of(const struct demo *d)
-{
-    struct arena *a = d->arena;
-    return JSON_FORM(a,
-                     ",'done_reason':'%','total_duration':0,'load_duration':0,"
-                     "'prompt_eval_duration':0,'eval_duration':0,'prompt_eval_count':%,"
-                     "'eval_count':%",
-                     d->answer.n ? S("stop") : S("load"), number_json(a, d->prompt_tokens),
-                     number_json(a, tokens_of(d->answer)));
-}
+/* There was no work to measure: the durations are 0. An empty answer says that the model is
+ * loaded. */
+#define PIECE(TEXT, DONE)                                                                          \
+    "{'model':'" DEMO_MODEL "','created_at':'%z','message':{'role':'assistant','content':" TEXT    \
+    "},'done':" DONE "}"
+#define LAST                                                                                       \
+    "true,'done_reason':'%r','total_duration':0,'load_duration':0,'prompt_eval_duration':0,"       \
+    "'eval_duration':0,'prompt_eval_count':%p,'eval_count':%o"
 
-static void write_piece(const struct demo *d, str text, bool is_last)
-{
-    struct arena *a = d->arena;
-    buf_add(&d->out->body,
-            JSON_FORM(a,
-                      "{'model':'" DEMO_MODEL "','created_at':'%',"
-                      "'message':{'role':'assistant','content':%},'done':%%}",
-                      time_utc(a, clock_ms(), "%Y-%m-%dT%H:%M:%SZ"), quote_json(a, text),
-                      is_last ? S("true") : S("false"), is_last ? end_of(d) : S("")));
-}
-
-/* Writes the answer whole, or as lines; an empty one says that the model is loaded. */
-static void ollama_write_demo(UNUSED const struct model_request *m, struct demo *d)
-{
-    str rest = d->answer;
-    if (!d->stream) {
-        write_piece(d, d->answer, true);
-        return;
-    }
-    d->out->type = S("application/x-ndjson");
-    while (rest.n) {
-        write_piece(d, demo_words(&rest), false);
-        buf_byte(&d->out->body, '\n');
-    }
-    write_piece(d, S(""), true);
-    buf_byte(&d->out->body, '\n');
-}
+static const struct demo_event lines[] = {
+    {"", PIECE("%w", "false"), .repeats = true},
+    {"", PIECE("''", LAST)},
+    {0},
+};
+static const struct demo_forms ollama_forms = {PIECE("%a", LAST), lines, .is_lines = true};
 
 /* --- the API as /openapi.json describes it --- */
 
@@ -142,7 +115,7 @@ static const struct model_dialect ollama_dialect = {
     .read = read_chat,
     .put = put_blocks,
     .reader = &ollama_reader,
-    .write_demo = ollama_write_demo,
+    .demo = &ollama_forms,
 };
 
 /* POST /api/chat */

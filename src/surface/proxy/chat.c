@@ -123,11 +123,11 @@ static void add_tool_loop(struct ctx *ctx, struct app *app, struct relay *r,
         tool_loop_add(ctx, r, m, app->settings->tool_rounds);
 }
 
-static void write_demo(const struct model_request *m, struct demo *d)
+static void begin_demo(UNUSED struct ctx *ctx, UNUSED struct app *app, struct model_request *m,
+                       struct demo *d)
 {
     d->with_usage = json_is_true(json_at(m->root, "stream_options.include_usage"));
-    d->prompt_tokens += container_of(m, const struct chat, ask)->window.tokens;
-    demo_write(d);
+    d->prompt_tokens += container_of(m, struct chat, ask)->window.tokens;
 }
 
 static const struct model_dialect chat_dialect = {
@@ -138,7 +138,8 @@ static const struct model_dialect chat_dialect = {
     .put = splice_chat,
     .add_filters = add_tool_loop,
     .reader = &completion_reader,
-    .write_demo = write_demo,
+    .demo = &completion_forms,
+    .begin_demo = begin_demo,
 };
 
 static HANDLER(complete_chat)

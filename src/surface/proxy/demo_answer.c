@@ -1,28 +1,20 @@
-/* demo_answer.c - a completion or a stream of chunks, as an OpenAI client reads them. */
+/* demo_answer.c - the built-in model's answer, written whole or as a stream by an API's forms. */
 #include "surface/proxy/demo_answer.h"
 
 #include "base/clock.h"
-#include "base/id.h"
 #include "base/sse.h"
+#include "base/time_text.h"
 #include "base/utf8.h"
 #include "core/tokens.h"
-#include "surface/proxy/splice.h"
+#include "surface/common/json_form.h"
 
 /*
  * The built-in model answers when no upstream is set, so that a first request works and memory can
- * be seen without a key. Its answers have the shapes of OpenAI's chat.completion and
- * chat.completion.chunk: a first chunk with the role, chunks with text, one with finish_reason, if
- * asked for one with usage and no choices, and [DONE].
+ * be seen without a key. A whole stream is written into the body at once: there is no model whose
+ * pace it would show.
  */
 
 enum { CHUNK_BYTES = 48 }; /* of the text in one event, about */
-
-#define HEAD "{'id':'chatcmpl-%','object':'chat.completion%','created':%,'model':'" DEMO_MODEL "',"
-
-struct writer {
-    const struct demo *demo;
-    str id, created, usage;
-};
 
 /* Cuts behind a space, so that no word is split. */
 str demo_words(str *rest)
@@ -34,56 +26,99 @@ str demo_words(str *rest)
     return words;
 }
 
-void demo_begin_stream(const struct demo *d)
+/* By its letter. */
+struct values {
+    str of['z' + 1];
+};
+
+static str filled(struct arena *a, const struct values *v, const char *form)
 {
-    d->out->type = S("text/event-stream");
-    reply_header(d->out, "Cache-Control", S("no-cache"));
+    struct buf b = buf_make(a, SIZE_MAX / 4);
+    for (const char *c = form; *c; c++) {
+        if (*c != '%') {
+            buf_byte(&b, *c == '\'' ? '"' : *c);
+            continue;
+        }
+        c++;
+        assert(*c >= 'a' && *c <= 'z' && v->of[(size_t)*c].p);
+        buf_add(&b, v->of[(size_t)*c]);
+    }
+    return buf_str(&b);
 }
 
-/* With include_usage every chunk has "usage": null but the last one, as OpenAI documents it. */
-static void write_chunk(const struct writer *w, str delta, str finish)
-{
-    sse_write(&w->demo->out->body, S(""),
-              JSON_FORM(w->demo->arena,
-                        HEAD "'choices':[{'index':0,'delta':{%},'logprobs':null,"
-                             "'finish_reason':%}]%}",
-                        w->id, S(".chunk"), w->created, delta, finish,
-                        w->demo->with_usage ? S(",\"usage\":null") : S("")));
-}
-
-/* The whole stream is written into the body at once: there is no model whose pace it would show. */
-static void write_stream(const struct writer *w)
-{
-    struct arena *a = w->demo->arena;
-    struct buf *to = &w->demo->out->body;
-    str rest = w->demo->answer;
-    demo_begin_stream(w->demo);
-    write_chunk(w, S("\"role\":\"assistant\",\"content\":\"\""), S("null"));
-    while (rest.n)
-        write_chunk(w, JSON_FORM(a, "'content':%", quote_json(a, demo_words(&rest))), S("null"));
-    write_chunk(w, S(""), S("\"stop\""));
-    if (w->demo->with_usage)
-        sse_write(to, S(""),
-                  JSON_FORM(a, HEAD "'choices':[],'usage':%}", w->id, S(".chunk"), w->created,
-                            w->usage));
-    sse_write(to, S(""), S("[DONE]"));
-}
-
-void demo_write(const struct demo *d)
+static struct values values_of(const struct demo *d)
 {
     struct arena *a = d->arena;
-    int64_t given = d->prompt_tokens, made = tokens_of(d->answer);
-    const struct writer w = {d, id_random(a), number_json(a, clock_ms() / 1000),
-                             JSON_FORM(a,
-                                       "{'prompt_tokens':%,'completion_tokens':%,'total_tokens':%}",
-                                       number_json(a, given), number_json(a, made),
-                                       number_json(a, given + made))};
-    if (d->stream)
-        write_stream(&w);
-    else
-        buf_add(&d->out->body,
-                JSON_FORM(a,
-                          HEAD "'choices':[{'index':0,'message':{'role':'assistant','content':%},"
-                               "'logprobs':null,'finish_reason':'stop'}],'usage':%}",
-                          w.id, S(""), w.created, quote_json(a, d->answer), w.usage));
+    int64_t made = tokens_of(d->answer), now = clock_ms();
+    return (struct values){{
+        ['a'] = quote_json(a, d->answer),
+        ['c'] = number_json(a, now / 1000),
+        ['i'] = d->id,
+        ['m'] = d->message,
+        ['o'] = number_json(a, made),
+        ['p'] = number_json(a, d->prompt_tokens),
+        ['r'] = d->answer.n ? S("stop") : S("load"),
+        ['t'] = number_json(a, d->prompt_tokens + made),
+        ['u'] = d->with_usage ? S(",\"usage\":null") : S(""),
+        ['v'] = d->previous.n ? quote_json(a, d->previous) : S("null"),
+        ['z'] = time_utc(a, now, "%Y-%m-%dT%H:%M:%SZ"),
+    }};
 }
+
+static void write_stream(const struct demo *d, const struct demo_forms *forms, struct values *v)
+{
+    struct buf *to = &d->out->body;
+    str rest = d->answer;
+    int64_t number = 0;
+    d->out->type = forms->is_lines ? S("application/x-ndjson") : S("text/event-stream");
+    if (!forms->is_lines)
+        reply_header(d->out, "Cache-Control", S("no-cache"));
+    for (const struct demo_event *e = forms->events; e->form; e++) {
+        if (e->repeats ? !rest.n : e->is_usage && !d->with_usage)
+            continue;
+        do {
+            if (e->repeats)
+                v->of['w'] = quote_json(d->arena, demo_words(&rest));
+            v->of['s'] = number_json(d->arena, number++);
+            str data = filled(d->arena, v, e->form);
+            if (forms->is_lines)
+                buf_printf(to, S_FMT "\n", S_ARG(data));
+            else
+                sse_write(to, str_of(e->name), data);
+        } while (e->repeats && rest.n);
+    }
+}
+
+void demo_write(const struct demo *d, const struct demo_forms *forms)
+{
+    struct values v = values_of(d);
+    if (d->stream)
+        write_stream(d, forms, &v);
+    else
+        buf_add(&d->out->body, filled(d->arena, &v, forms->whole));
+}
+
+/* --- chat completions --- */
+
+/* Its chunks: a first one with the role, those with text, one with finish_reason, if asked for one
+ * with usage and no choices, and [DONE]. With include_usage every chunk has "usage": null but the
+ * last one, as OpenAI documents it. */
+#define HEAD(OBJECT)                                                                               \
+    "{'id':'chatcmpl-%i','object':'" OBJECT "','created':%c,'model':'" DEMO_MODEL "',"
+#define CHUNK(DELTA, FINISH)                                                                       \
+    HEAD("chat.completion.chunk")                                                                  \
+    "'choices':[{'index':0,'delta':{" DELTA "},'logprobs':null,'finish_reason':" FINISH "}]%u}"
+#define USAGE "'usage':{'prompt_tokens':%p,'completion_tokens':%o,'total_tokens':%t}}"
+
+static const struct demo_event chunks[] = {
+    {"", CHUNK("'role':'assistant','content':''", "null")},
+    {"", CHUNK("'content':%w", "null"), .repeats = true},
+    {"", CHUNK("", "'stop'")},
+    {"", HEAD("chat.completion.chunk") "'choices':[]," USAGE, .is_usage = true},
+    {"", "[DONE]"},
+    {0},
+};
+const struct demo_forms completion_forms = {
+    HEAD("chat.completion") "'choices':[{'index':0,'message':{'role':'assistant','content':%a},"
+                            "'logprobs':null,'finish_reason':'stop'}]," USAGE,
+    chunks};

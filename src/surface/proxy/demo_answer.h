@@ -1,9 +1,30 @@
-/* demo_answer.h - the built-in model's answer in OpenAI's shapes. */
+/* demo_answer.h - the built-in model's answer, by the forms of each API. */
 #pragma once
 
 #include "surface/surface.h"
 
 #define DEMO_MODEL "rememberd/demo"
+
+/*
+ * JSON in which ' stands for ", and % with a letter for a value:
+ *   %a  the answer, %w the next words of it      %p %o %t  tokens of the prompt, the answer, both
+ *   %i  the answer's id, %m its message's        %c %z     when it was made: unix seconds, ISO 8601
+ *   %v  the id that it goes on from, or null     %s        the number of the event, from 0
+ *   %u  "usage": null where usage comes last     %r        why Ollama's answer ends
+ */
+struct demo_event {
+    const char *name; /* of server-sent events; or "" */
+    const char *form;
+    bool repeats;  /* as long as there are words */
+    bool is_usage; /* left out unless the client asks for the usage */
+};
+
+struct demo_forms {
+    const char *whole;
+    const struct demo_event *events; /* a stream; ends with an all-zero row */
+    bool is_lines;                   /* which are lines of JSON, not server-sent events */
+};
+extern const struct demo_forms completion_forms; /* of chat completions */
 
 struct demo {
     struct arena *arena;
@@ -11,11 +32,9 @@ struct demo {
     str answer;
     bool stream, with_usage; /* with_usage: stream_options.include_usage */
     int64_t prompt_tokens;
+    str id, message, previous; /* previous: "" for none */
 };
 
-/* Writes a completion, or a stream of chunks that ends with [DONE]. */
-void demo_write(const struct demo *d);
-
-/* Of any API's stream of events: the head of the reply, and the next words of a text. */
-void demo_begin_stream(const struct demo *d);
+void demo_write(const struct demo *d, const struct demo_forms *forms);
+/* The next words of a text, for an event of a stream. */
 str demo_words(str *rest);

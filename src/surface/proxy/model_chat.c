@@ -1,6 +1,7 @@
 /* model_chat.c - a chat with memory around it, at any model API: the one handler of all of them. */
 #include "surface/proxy/model_chat.h"
 
+#include "base/id.h"
 #include "core/tokens.h"
 #include "surface/common/auth.h"
 #include "surface/common/helper_calls.h"
@@ -215,21 +216,23 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, const struct mo
     size_t n = m->messages ? m->messages->n : in->n_said; /* also those that are not the turn's */
     struct demo d = {.arena = &ctx->arena,
                      .out = out,
+                     .id = id_random(&ctx->arena),
+                     .message = S(""),
                      .stream =
                          stream && stream->type == JSON_BOOL ? json_is_true(stream) : api->streams,
                      .prompt_tokens =
                          tokens_of(turn_out_of(m->turn)->block) + said_tokens(in->said, n)};
     if (!in->said && !m->asks_nothing)
         return fail_field(ctx, api->member, "%s", api->rule);
-    if (api->name_demo)
-        api->name_demo(ctx, app, m);
+    if (api->begin_demo)
+        api->begin_demo(ctx, app, m, &d);
     trace_begin(trace, STAGE_KEEP);
     if (m->asks_nothing)
         turn_keep(ctx, app, m->turn, S(""));
     else
         TRY(engine_answer_demo(ctx, app->engine, m->turn, said_question(in->said, n), &d.answer));
     trace_end(trace, STAGE_KEEP);
-    api->write_demo(m, &d);
+    demo_write(&d, api->demo);
     return OK;
 }
 

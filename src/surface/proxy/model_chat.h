@@ -90,9 +90,9 @@ struct model_dialect {
     /* Or NULL. Filters that come before the one that keeps the answer. */
     void (*add_filters)(struct ctx *ctx, struct app *app, struct relay *r, struct model_request *m);
     const struct answer_reader *reader; /* unless read chooses another one */
-    /* Or NULL. Names the built-in model's answer, before the turn ends. */
-    void (*name_demo)(struct ctx *ctx, struct app *app, struct model_request *m);
-    void (*write_demo)(const struct model_request *m, struct demo *d);
+    const struct demo_forms *demo;      /* of the built-in model's answers */
+    /* Or NULL. What this API has to say of the built-in model's answer, before the turn ends. */
+    void (*begin_demo)(struct ctx *ctx, struct app *app, struct model_request *m, struct demo *d);
 };
 
 /* m is empty and in the arena of the exchange. */

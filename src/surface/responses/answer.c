@@ -3,12 +3,8 @@
 
 #include <ctype.h>
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "base/sse.h"
-#include "core/tokens.h"
 #include "surface/common/said.h"
-#include "surface/proxy/splice.h"
 
 /* --- reading --- */
 
@@ -131,13 +127,6 @@ const struct answer_reader unkept_response_reader = {text_of_response, add_item,
  * created, in_progress, the item and its part, pieces of text, and each of these done.
  */
 
-struct writer {
-    const struct demo *demo;
-    str id, previous, item; /* item: the id of the message */
-    str created;
-    int64_t sequence;
-};
-
 /* Ids of OpenAI's shape: clients tell by the beginning what an id names. */
 str response_id(struct arena *a, const char *prefix)
 {
@@ -150,97 +139,39 @@ str response_id(struct arena *a, const char *prefix)
     return buf_str(&b);
 }
 
-static str status_of(bool is_done)
-{
-    return is_done ? S("completed") : S("in_progress");
-}
+#define RESPONSE(STATUS, OUTPUT, USAGE)                                                            \
+    "{'id':'%i','object':'response','created_at':%c,'status':'" STATUS "','error':null,"           \
+    "'incomplete_details':null,'instructions':null,'model':'" DEMO_MODEL "','output':[" OUTPUT     \
+    "],'parallel_tool_calls':true,'previous_response_id':%v,'temperature':null,"                   \
+    "'text':{'format':{'type':'text'}},'tool_choice':'auto','tools':[],'top_p':null,"              \
+    "'metadata':{},'usage':" USAGE "}"
+#define ITEM(STATUS, CONTENT)                                                                      \
+    "{'id':'%m','type':'message','status':'" STATUS "','role':'assistant','content':[" CONTENT "]" \
+                                                                                               "}"
+#define PART(TEXT) "{'type':'output_text','text':" TEXT ",'annotations':[]}"
+#define BEGUN RESPONSE("in_progress", "", "null")
+#define MADE ITEM("completed", PART("%a"))
+#define COMPLETED                                                                                  \
+    RESPONSE("completed", MADE,                                                                    \
+             "{'input_tokens':%p,'input_tokens_details':{'cached_tokens':0},'output_tokens':%o,"   \
+             "'output_tokens_details':{'reasoning_tokens':0},'total_tokens':%t}")
 
-static str part_of(struct arena *a, str text)
-{
-    return JSON_FORM(a, "{'type':'output_text','text':%,'annotations':[]}", quote_json(a, text));
-}
+/* An event, one about the item, and one about its only part. */
+#define EVENT(NAME, MEMBERS) NAME, "{'type':'" NAME "','sequence_number':%s," MEMBERS "}"
+#define ITEM_EVENT(NAME, ITEM) EVENT(NAME, "'output_index':0,'item':" ITEM)
+#define PART_EVENT(NAME, MEMBERS)                                                                  \
+    EVENT(NAME, "'item_id':'%m','output_index':0,'content_index':0," MEMBERS)
 
-static str item_of(const struct writer *w, bool is_done)
-{
-    return JSON_FORM(w->demo->arena,
-                     "{'id':'%','type':'message','status':'%','role':'assistant','content':[%]}",
-                     w->item, status_of(is_done),
-                     is_done ? part_of(w->demo->arena, w->demo->answer) : S(""));
-}
-
-static str usage_of(const struct writer *w)
-{
-    struct arena *a = w->demo->arena;
-    int64_t given = w->demo->prompt_tokens, made = tokens_of(w->demo->answer);
-    return JSON_FORM(a,
-                     "{'input_tokens':%,'input_tokens_details':{'cached_tokens':0},"
-                     "'output_tokens':%,'output_tokens_details':{'reasoning_tokens':0},"
-                     "'total_tokens':%}",
-                     number_json(a, given), number_json(a, made), number_json(a, given + made));
-}
-
-static str response_of(const struct writer *w, bool is_done)
-{
-    return JSON_FORM(
-        w->demo->arena,
-        "{'id':'%','object':'response','created_at':%,'status':'%','error':null,"
-        "'incomplete_details':null,'instructions':null,'model':'" DEMO_MODEL "','output':[%],"
-        "'parallel_tool_calls':true,'previous_response_id':%,'temperature':null,"
-        "'text':{'format':{'type':'text'}},'tool_choice':'auto','tools':[],'top_p':null,"
-        "'metadata':{},'usage':%}",
-        w->id, w->created, status_of(is_done), is_done ? item_of(w, true) : S(""),
-        w->previous.n ? quote_json(w->demo->arena, w->previous) : S("null"),
-        is_done ? usage_of(w) : S("null"));
-}
-
-/* --- the stream --- */
-
-static void write_event(struct writer *w, const char *type, const char *form, str value)
-{
-    struct arena *a = w->demo->arena;
-    sse_write(&w->demo->out->body, str_of(type),
-              JSON_FORM(a, "{'type':'%','sequence_number':%,%}", str_of(type),
-                        number_json(a, w->sequence++), JSON_FORM(a, form, value)));
-}
-
-/* An event about the one part: form is of the part itself, or of its text or a piece of it. */
-static void part_event(struct writer *w, const char *type, const char *form, str value)
-{
-    struct arena *a = w->demo->arena;
-    str place = JSON_FORM(a, "'item_id':'%','output_index':0,'content_index':0,", w->item);
-    write_event(w, type, "%", JSON_FORM(a, "%%", place, JSON_FORM(a, form, value)));
-}
-
-static void write_stream(struct writer *w)
-{
-    static const char response[] = "'response':%", item[] = "'output_index':0,'item':%",
-                      part[] = "'part':%";
-    struct arena *a = w->demo->arena;
-    str answer = w->demo->answer, rest = answer;
-    demo_begin_stream(w->demo);
-    write_event(w, "response.created", response, response_of(w, false));
-    write_event(w, "response.in_progress", response, response_of(w, false));
-    write_event(w, "response.output_item.added", item, item_of(w, false));
-    part_event(w, "response.content_part.added", part, part_of(a, S("")));
-    while (rest.n)
-        part_event(w, "response.output_text.delta", "'logprobs':[],'delta':%",
-                   quote_json(a, demo_words(&rest)));
-    part_event(w, "response.output_text.done", "'logprobs':[],'text':%", quote_json(a, answer));
-    part_event(w, "response.content_part.done", part, part_of(a, answer));
-    write_event(w, "response.output_item.done", item, item_of(w, true));
-    write_event(w, "response.completed", response, response_of(w, true));
-}
-
-void response_write(const struct demo *d, str id, str previous)
-{
-    struct arena *a = d->arena;
-    struct writer w = {.demo = d,
-                       .id = id,
-                       .previous = previous,
-                       .item = response_id(a, "msg_"),
-                       .created = number_json(a, clock_ms() / 1000)};
-    if (d->stream)
-        write_stream(&w);
-    else
-        buf_add(&d->out->body, response_of(&w, true));
-}
+static const struct demo_event events[] = {
+    {EVENT("response.created", "'response':" BEGUN)},
+    {EVENT("response.in_progress", "'response':" BEGUN)},
+    {ITEM_EVENT("response.output_item.added", ITEM("in_progress", ""))},
+    {PART_EVENT("response.content_part.added", "'part':" PART("''"))},
+    {PART_EVENT("response.output_text.delta", "'logprobs':[],'delta':%w"), .repeats = true},
+    {PART_EVENT("response.output_text.done", "'logprobs':[],'text':%a")},
+    {PART_EVENT("response.content_part.done", "'part':" PART("%a"))},
+    {ITEM_EVENT("response.output_item.done", MADE)},
+    {EVENT("response.completed", "'response':" COMPLETED)},
+    {0},
+};
+const struct demo_forms response_forms = {COMPLETED, events};

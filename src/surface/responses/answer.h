@@ -7,8 +7,6 @@
 /* Of answers that the model's server keeps under their id, and of those that it does not keep. */
 extern const struct answer_reader response_reader, unkept_response_reader;
 
-/* An id for an answer of the built-in model ("resp_"), or for a part of it. */
+/* An id for an answer of the built-in model ("resp_"), or for its message ("msg_"). */
 str response_id(struct arena *a, const char *prefix);
-
-/* Writes a response, or the events of one; previous is the id that it goes on from, or "". */
-void response_write(const struct demo *d, str id, str previous);
+extern const struct demo_forms response_forms;

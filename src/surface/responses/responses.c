@@ -57,7 +57,6 @@ SHAPE(response_out, (STR, id, .help = "of the response"), (STR, object, .help = 
 
 struct chat {
     struct model_request ask;
-    str id;         /* of the built-in model's answer */
     str previous;   /* the response that this one goes on from, or "" */
     bool is_unkept; /* it will not have this one */
 };
@@ -206,19 +205,15 @@ static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_req
 }
 
 /* The built-in model keeps its answers as well: a client may go on from them. */
-static void name_demo(struct ctx *ctx, struct app *app, struct model_request *m)
-{
-    struct chat *c = container_of(m, struct chat, ask);
-    const struct answer_names names = {.name = response_id(&ctx->arena, "resp_")};
-    c->id = names.name;
-    if (!c->is_unkept)
-        turn_name_answer(ctx, app->engine, m->turn, &names);
-}
-
-static void write_demo(const struct model_request *m, struct demo *d)
+static void begin_demo(struct ctx *ctx, struct app *app, struct model_request *m, struct demo *d)
 {
     const struct chat *c = container_of(m, const struct chat, ask);
-    response_write(d, c->id, c->previous);
+    const struct answer_names names = {.name = response_id(&ctx->arena, "resp_")};
+    d->id = names.name;
+    d->message = response_id(&ctx->arena, "msg_");
+    d->previous = c->previous;
+    if (!c->is_unkept)
+        turn_name_answer(ctx, app->engine, m->turn, &names);
 }
 
 static const struct model_dialect responses_dialect = {
@@ -227,8 +222,8 @@ static const struct model_dialect responses_dialect = {
     .must_read = held_must_read,
     .read = read_response,
     .put = put_blocks,
-    .name_demo = name_demo,
-    .write_demo = write_demo,
+    .demo = &response_forms,
+    .begin_demo = begin_demo,
 };
 
 /* POST /v1/responses. Without memory a body passes only where it cannot name what others have
