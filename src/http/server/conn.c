@@ -59,8 +59,7 @@ static void on_eof(struct conn *c, bool is_clean)
 {
     c->has_eof = true;
     bool waits = c->state == CONN_ANSWERING
-                     ? c->x->phase == ANSWERED ||
-                           (c->x->phase == WORKING && !c->x->transfer && !c->x->streams)
+                     ? c->x->phase == ANSWERED || (c->x->phase == WORKING && !c->x->work->has_begun)
                      : c->state == CONN_IDLE && c->pending.n;
     if (!is_clean || !waits) {
         conn_close(c);

@@ -417,28 +417,21 @@ static void run_queued(void *arg)
 {
     struct exchange *x = arg;
     atomic_fetch_sub(&x->loop->server->queued, 1);
-    if (atomic_load(&x->gone))
-        ; /* the loop ends it */
-    else if (x->transfer)
-        relay_work(x);
-    else if (x->is_admitting)
-        x->how = judged(x, admit_caller(x));
-    else if (x->streams)
-        stream_work(x);
-    else
-        run_request(x);
+    if (!atomic_load(&x->gone))
+        x->work->on_worker(x);
     loop_post(x->loop, &x->posted);
 }
 
 /* Counts itself in before it asks, so that two loops cannot both take the last place. The pool's
  * own queue is longer than queue_max (see OWED_ROOM): the limit for requests is the count, and the
  * room beyond it is for done calls. */
-bool exchange_queue(struct exchange *x)
+bool exchange_queue(struct exchange *x, const struct work *work)
 {
     struct server *s = x->loop->server;
     enum phase before = x->phase;
     assert(before == READING || before == RELAYING || before == STREAMING);
     x->phase = WORKING;
+    x->work = work;
     if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
         pool_run(s->workers, run_queued, x) == OK)
         return true;
@@ -447,15 +440,6 @@ bool exchange_queue(struct exchange *x)
     count_up(&x->loop->count.rejected_busy, 1);
     fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
          s->settings.queue_max);
-    return false;
-}
-
-bool exchange_admit(struct exchange *x)
-{
-    x->is_admitting = true;
-    if (exchange_queue(x))
-        return true;
-    x->is_admitting = false;
     return false;
 }
 
@@ -469,36 +453,26 @@ static void answer_options(struct exchange *x)
     send_reply(x);
 }
 
-/* The order is fixed: a refusal that was noted with the head, OPTIONS, a quick route here on the
- * loop, and all else on a worker. A full queue is 429 with Retry-After. */
-void exchange_dispatch(struct exchange *x)
+static void admit_before_body(struct exchange *x)
 {
-    assert(x->phase == READING && x->raw.head_done);
-    x->conn->state = CONN_ANSWERING;
-    x->in.body = buf_str(&x->raw.body);
-    count_up(&x->loop->count.requests, 1);
-    if (x->refused) {
-        exchange_refuse(x, x->ctx.failed, x->refused);
-    } else if (!x->route) {
-        answer_options(x);
-    } else if (is_quick(x->route, x->loop->server->app, &x->in)) {
-        run_request(x);
-        exchange_ran(x);
-    } else if (!exchange_queue(x)) {
-        exchange_refuse(x, TOO_BUSY, 0);
-    }
+    x->how = judged(x, admit_caller(x));
 }
 
 /* The rest of the body is read, or the client learns why not. */
 static void end_admission(struct exchange *x)
 {
-    x->is_admitting = false;
     x->phase = READING;
     x->is_admitted = x->how == OK;
     if (x->is_admitted)
         conn_resume(x->conn);
     else
         conn_refuse(x->conn, x->how, 0);
+}
+
+bool exchange_admit(struct exchange *x)
+{
+    static const struct work admission = {admit_before_body, end_admission};
+    return exchange_queue(x, &admission);
 }
 
 /* phase leaves WORKING first: the loop holds the exchange again, and conn_close may end it. */
@@ -516,6 +490,28 @@ static void start_answer(struct exchange *x)
         send_reply(x);
 }
 
+static const struct work answering = {run_request, start_answer};
+
+/* The order is fixed: a refusal that was noted with the head, OPTIONS, a quick route here on the
+ * loop, and all else on a worker. A full queue is 429 with Retry-After. */
+void exchange_dispatch(struct exchange *x)
+{
+    assert(x->phase == READING && x->raw.head_done);
+    x->conn->state = CONN_ANSWERING;
+    x->in.body = buf_str(&x->raw.body);
+    count_up(&x->loop->count.requests, 1);
+    if (x->refused) {
+        exchange_refuse(x, x->ctx.failed, x->refused);
+    } else if (!x->route) {
+        answer_options(x);
+    } else if (is_quick(x->route, x->loop->server->app, &x->in)) {
+        run_request(x);
+        start_answer(x);
+    } else if (!exchange_queue(x, &answering)) {
+        exchange_refuse(x, TOO_BUSY, 0);
+    }
+}
+
 /* Of a client that has gone a reply is thrown away, and no upstream is asked. */
 void exchange_ran(struct exchange *x)
 {
@@ -524,14 +520,8 @@ void exchange_ran(struct exchange *x)
         if (x->transfer)
             relay_cancel(x);
         exchange_end(x);
-    } else if (x->transfer) {
-        relay_ran(x);
-    } else if (x->is_admitting) {
-        end_admission(x);
-    } else if (x->streams) {
-        stream_ran(x);
     } else {
-        start_answer(x);
+        x->work->on_loop(x);
     }
 }
 

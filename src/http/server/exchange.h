@@ -26,6 +26,13 @@ enum phase {
 struct conn;
 struct transfer;
 
+/* What a worker does for an exchange, and what the loop does then. */
+struct work {
+    void (*on_worker)(struct exchange *x);
+    void (*on_loop)(struct exchange *x);
+    bool has_begun; /* an answer, which nobody reads once the client has closed its half */
+};
+
 struct exchange {
     struct ctx ctx;
     struct request in;
@@ -38,22 +45,22 @@ struct exchange {
     struct incoming raw;    /* as it comes in */
     str target;
     str allow;
-    size_t body_counted;            /* in the server's bodies */
-    bool is_admitting, is_admitted; /* before the body was read: admit runs, and has run */
-    bool is_shared;                 /* a foreign page asks that may read the answer */
-    bool is_limited;                /* refused by a limit, which is no news for the log */
+    size_t body_counted; /* in the server's bodies */
+    bool is_admitted;    /* before the body was read */
+    bool is_shared;      /* a foreign page asks that may read the answer */
+    bool is_limited;     /* refused by a limit, which is no news for the log */
     struct meter *of_address, *of_token;
     struct allowance *allowance; /* of requests of nobody known; NULL: it shows who asks */
     bool wants_continue;         /* the client waits for our leave to send the body */
     enum phase phase;
-    enum status how; /* how the handler ended, then how the relay did */
-    int refused;     /* the reply's code when http itself refuses, else 0 */
+    const struct work *work; /* the last one that was queued */
+    enum status how;         /* how the handler ended, then how the relay did */
+    int refused;             /* the reply's code when http itself refuses, else 0 */
     bool keep_alive, is_head;
     atomic_bool gone;          /* the client left: a queued job need not run */
     struct relay *relay;       /* the handler's, also when it is never asked */
     struct transfer *transfer; /* set when the upstream was asked */
     struct stream *stream;     /* the handler's, even if its first piece failed */
-    bool streams;              /* its first piece is on the way; the loop's */
     struct buf piece;          /* of the stream, on the heap */
     bool is_last;              /* of the stream: nothing comes after the piece */
     uint64_t sent;             /* body bytes, for the log */
@@ -68,14 +75,14 @@ bool exchange_head_is_there(struct exchange *x);
 /* A part of the body is there, or its length: whether it is so long that it must not be read
  * further for someone who is not known yet. */
 bool exchange_is_early(const struct exchange *x);
-/* To a worker, which admits the caller; then exchange_ran. False when too many wait already. */
+/* To a worker, which admits the caller. False when too many wait already. */
 bool exchange_admit(struct exchange *x);
 /* The request is whole: runs it, here or on a worker. */
 void exchange_dispatch(struct exchange *x);
-/* On the loop: a worker has finished with it, or the loop itself ran it. */
+/* On the loop: a worker has finished with it. */
 void exchange_ran(struct exchange *x);
 /* To a worker, then exchange_ran; false when too many wait already. */
-bool exchange_queue(struct exchange *x);
+bool exchange_queue(struct exchange *x, const struct work *work);
 /* The part of a head that every answer has, without what an upstream's has already: the caller adds
  * the rest and the empty line to the connection's output, which comes back. */
 struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has);
@@ -92,9 +99,6 @@ void exchange_end(struct exchange *x);
 MUST_USE enum status stream_begin(struct exchange *x);
 /* On the loop, with the first piece. */
 void stream_start(struct exchange *x);
-/* On a worker: the next piece; then, on the loop, its way to the client. */
-void stream_work(struct exchange *x);
-void stream_ran(struct exchange *x);
 /* The client has taken what it was sent, or a sweep asks: the next piece is made, if it is due. */
 void stream_resume(struct exchange *x);
 void stream_sweep(struct exchange *x);

@@ -11,7 +11,7 @@
 /*
  * The life of a relay: relay_start asks; on_header and on_body pass the answer on; end_transfer,
  * when curl has finished, ends the filters. A filter that wants a worker sends the exchange there
- * (relay_work) and back (relay_ran), which asks again or finishes the answer.
+ * (work_filters) and back (take_work), which asks again or finishes the answer.
  */
 enum {
     UNSENT_MAX = 64 << 10,        /* bytes a client has not taken before its upstream is paused */
@@ -389,6 +389,35 @@ static bool end_filters(struct exchange *x)
     return false;
 }
 
+/* The loop must not touch the filters meanwhile. is_cut lets long work end when the client
+ * leaves. */
+static void work_filters(struct exchange *x)
+{
+    struct transfer *t = x->transfer;
+    assert(x->phase == WORKING && t->at);
+    x->ctx.is_cut = &x->gone;
+    t->worked =
+        filters_work(&x->ctx, x->loop->server->app, x->relay, t->at, &t->late, &t->asks_again);
+    x->ctx.is_cut = NULL;
+}
+
+static void take_work(struct exchange *x)
+{
+    struct transfer *t = x->transfer;
+    if (t->worked != OK) {
+        end_failed(x, t->worked);
+        return;
+    }
+    put_bytes(x, buf_str(&t->late));
+    buf_clear(&t->late);
+    if (t->asks_again)
+        ask_upstream(x);
+    else
+        finish_answer(x);
+}
+
+static const struct work filters_at_work = {work_filters, take_work, .has_begun = true};
+
 /* Called after curl has returned from its own callbacks (end_transfers), so that the handle may be
  * taken out and used again. Timeouts of curl are those of connecting; silence is relay_sweep's. */
 static void end_transfer(struct transfer *t, CURLcode code)
@@ -414,35 +443,8 @@ static void end_transfer(struct transfer *t, CURLcode code)
     put_bytes(x, filters_pass(x->relay->filters, x->relay, without_secret(x, S(""), true)));
     if (!end_filters(x))
         finish_answer(x);
-    else if (!exchange_queue(x))
+    else if (!exchange_queue(x, &filters_at_work))
         end_failed(x, TOO_BUSY);
-}
-
-/* The loop must not touch the filters meanwhile. is_cut lets long work end when the client
- * leaves. */
-void relay_work(struct exchange *x)
-{
-    struct transfer *t = x->transfer;
-    assert(x->phase == WORKING && t->at);
-    x->ctx.is_cut = &x->gone;
-    t->worked =
-        filters_work(&x->ctx, x->loop->server->app, x->relay, t->at, &t->late, &t->asks_again);
-    x->ctx.is_cut = NULL;
-}
-
-void relay_ran(struct exchange *x)
-{
-    struct transfer *t = x->transfer;
-    if (t->worked != OK) {
-        end_failed(x, t->worked);
-        return;
-    }
-    put_bytes(x, buf_str(&t->late));
-    buf_clear(&t->late);
-    if (t->asks_again)
-        ask_upstream(x);
-    else
-        finish_answer(x);
 }
 
 /* While the client is the slow one (is_paused), the upstream's silence is not its fault. */

@@ -9,7 +9,7 @@
  * The first piece is made where the handler ran (stream_begin), so that a failure is still an
  * answer of its own. After that the exchange goes back and forth: the loop sends a piece and waits
  * until the client has taken most of it and the stream is due, then a worker makes the next one
- * (stream_work). So a stream takes a worker only while it makes something, and memory for one
+ * (make_next). So a stream takes a worker only while it makes something, and memory for one
  * piece, however long the answer and however slow the client is. An HTTP/1.0 client gets no chunks:
  * the end of the connection is the end of the answer.
  */
@@ -37,9 +37,9 @@ enum status stream_begin(struct exchange *x)
     return x->is_head ? OK : make_piece(x);
 }
 
-void stream_work(struct exchange *x)
+static void make_next(struct exchange *x)
 {
-    assert(x->phase == WORKING && x->streams);
+    assert(x->phase == WORKING);
     x->how = make_piece(x);
 }
 
@@ -69,14 +69,13 @@ static void send_made(struct exchange *x)
 
 void stream_start(struct exchange *x)
 {
-    x->streams = true;
     x->phase = STREAMING;
     send_head(x);
     x->is_last |= x->is_head;
     send_made(x);
 }
 
-void stream_ran(struct exchange *x)
+static void take_next(struct exchange *x)
 {
     x->phase = STREAMING;
     if (x->how == OK) {
@@ -87,13 +86,15 @@ void stream_ran(struct exchange *x)
     exchange_end_answer(x, false);
 }
 
+static const struct work next_piece = {make_next, take_next, .has_begun = true};
+
 /* A full queue is no failure of an answer that has begun: the next sweep tries again. */
 void stream_resume(struct exchange *x)
 {
     const struct stream_ops *ops = x->stream->ops;
     assert(x->phase == STREAMING);
     if (conn_unsent(x->conn) <= UNSENT_MAX && (!ops->is_due || ops->is_due(x->stream)) &&
-        !exchange_queue(x))
+        !exchange_queue(x, &next_piece))
         ctx_clear_failure(&x->ctx);
 }
 

@@ -41,6 +41,3 @@ void relay_resume(struct exchange *x);
 void relay_sweep(struct exchange *x, int64_t now);
 /* Ends the upstream call; the client is gone or about to be. */
 void relay_cancel(struct exchange *x);
-/* On a worker: the filters' work; then, on the loop, its result. */
-void relay_work(struct exchange *x);
-void relay_ran(struct exchange *x);
