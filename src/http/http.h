@@ -85,7 +85,6 @@ struct reply {
     struct relay *relay; /* set: the answer is an upstream's, and body is not used. With a type the
                             head is this reply's, whatever the upstream's says */
     struct stream *stream; /* set: the answer is made in pieces, and body is not used */
-    bool close;            /* end the connection after this reply */
 };
 
 /* Both strings must live as long as the exchange (the ctx's arena does). More than
@@ -150,7 +149,8 @@ MUST_USE enum status origin_check(struct ctx *ctx, str pattern, bool *is_wide);
 
 /* BAD_INPUT: it is no address and port, or nobody knows its name. */
 MUST_USE enum status listen_check(struct ctx *ctx, str at);
-/* Only binds, which is all that may fail: clients that connect wait until the server starts. */
+/* Only binds, which is all that may fail: clients that connect wait until the server starts. What
+ * the settings point at must live as long as the server. */
 MUST_USE enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
                                    struct server **out);
 /* Starts the loops, after which handlers run. surfaces is NULL-ended; the first one words errors

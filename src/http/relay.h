@@ -82,7 +82,6 @@ struct relay {
     const struct header *headers;
     size_t n_headers;
     str body;
-    int64_t timeout_ms; /* until the first byte, and between two bytes; 0 is the server's setting */
 
     struct filter *filters; /* NULL: everything passes as it comes */
     str secret; /* stars take its place where an error answer repeats it; "": nothing is hidden */

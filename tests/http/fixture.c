@@ -276,7 +276,6 @@ static enum status relay_by(struct ctx *ctx, struct app *app, const struct reque
     r->headers = in->headers;
     r->n_headers = in->n_headers;
     r->body = in->body;
-    r->timeout_ms = app->relay_timeout_ms;
     for (size_t i = 0; i < letters.n; i++) {
         struct test_filter *t = NEW(&ctx->arena, struct test_filter);
         *t = (struct test_filter){.letter = letters.p[i], .app = app, .ctx = ctx};

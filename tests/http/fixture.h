@@ -13,7 +13,6 @@ struct app {
     atomic_size_t seen; /* bytes that the filter w watched */
     char calls[400];    /* of the filters u, v and l, in order: "u.head=200 u.end u.done" */
     atomic_bool done_blocks;
-    int64_t relay_timeout_ms;
     atomic_bool again_blocks; /* holds the worker that says what is asked next */
     atomic_int again;         /* how often one was asked */
     atomic_bool was_cut;      /* and that it was told of the client's leaving */

@@ -142,7 +142,7 @@ TEST(a_refused_connection_is_a_502_in_the_surfaces_words)
 
 TEST(a_silent_upstream_is_a_504)
 {
-    RELAY(app.relay_timeout_ms = 200);
+    RELAY(settings.upstream_ms = 200);
     int client = dial(s);
     SAY(client, ask_stream);
     int up = listener_accept(listener);

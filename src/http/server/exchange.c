@@ -225,7 +225,7 @@ struct buf *exchange_begin_reply(struct exchange *x, struct has_lines has)
     struct buf *b = &x->conn->out;
     const struct server *s = x->loop->server;
     int code = x->out.code;
-    if (x->out.close || atomic_load(&s->phase) != SERVING)
+    if (atomic_load(&s->phase) != SERVING)
         x->keep_alive = false;
     x->conn->close_after |= !x->keep_alive;
     if (code == 200) /* most answers: saves a format for each */

@@ -44,29 +44,6 @@ static void allow_files(size_t *connections)
               (unsigned long long)limit.rlim_cur, *connections);
 }
 
-static const char *const *copy_list(struct arena *a, const char *const *list)
-{
-    size_t n = 0;
-    while (list && list[n])
-        n++;
-    const char **copy = NEW_N(a, const char *, n + 1);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = str_c(a, str_of(list[i]));
-    return copy;
-}
-
-static void copy_settings(struct server *s, const struct server_settings *settings)
-{
-    struct arena *a = &s->ctx.arena;
-    s->settings = *settings;
-    s->settings.listen = str_dup(a, settings->listen);
-    s->settings.exposed = str_dup(a, settings->exposed);
-    if (!settings->bodies_max)
-        s->settings.bodies_max = settings->body_max * BODIES_AT_ONCE;
-    s->settings.hosts = copy_list(a, settings->hosts);
-    s->settings.origins = copy_list(a, settings->origins);
-}
-
 /* On a worker, while the first clients may come: a call to the upstream before this has ended waits
  * for it. Without libcurl each of those calls says what to install; here it is logged once. */
 static void load_libcurl(UNUSED void *arg)
@@ -80,11 +57,11 @@ enum status server_listen(struct ctx *ctx, const struct server_settings *setting
                           struct server **out)
 {
     struct server *s = heap_alloc(sizeof *s);
-    copy_settings(s, settings);
-    enum status bound =
-        listener_open(ctx, settings->listen, settings->socket_mode, &s->ctx.arena, &s->listener);
+    s->settings = *settings;
+    if (!settings->bodies_max)
+        s->settings.bodies_max = settings->body_max * BODIES_AT_ONCE;
+    enum status bound = listener_open(ctx, settings->listen, settings->socket_mode, &s->listener);
     if (bound != OK) {
-        ctx_free(&s->ctx);
         free(s);
         return bound;
     }
@@ -186,6 +163,5 @@ void server_close(struct server *s)
     } else { /* it has not started */
         listener_close(&s->listener);
     }
-    ctx_free(&s->ctx);
     free(s);
 }

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 1024 }; /* the kernel cuts it down to net.core.somaxconn */
@@ -112,8 +111,7 @@ static enum status remove_stale(struct ctx *ctx, const struct sockaddr_un *addre
 }
 
 /* The mode is set before the socket listens: nobody can connect in between. */
-static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct arena *a,
-                             struct listener *out)
+static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct listener *out)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat file;
@@ -128,18 +126,17 @@ static enum status open_path(struct ctx *ctx, str path, unsigned mode, struct ar
         lstat(address.sun_path, &file) != 0)
         return fail_listen(ctx, path, fd, errno);
     *out = (struct listener){.fd = fd,
-                             .path = str_c(a, path),
+                             .address = address,
                              .device = file.st_dev,
                              .inode = file.st_ino};
     return OK;
 }
 
-enum status listener_open(struct ctx *ctx, str at, unsigned mode, struct arena *a,
-                          struct listener *out)
+enum status listener_open(struct ctx *ctx, str at, unsigned mode, struct listener *out)
 {
     str path = at, scheme = str_cut(&path, ':');
     if (str_is(scheme, "unix"))
-        return open_path(ctx, path, mode, a, out);
+        return open_path(ctx, path, mode, out);
     return open_address(ctx, at, out);
 }
 
@@ -147,8 +144,8 @@ enum status listener_open(struct ctx *ctx, str at, unsigned mode, struct arena *
 void listener_close(struct listener *l)
 {
     struct stat file;
+    const char *path = l->address.sun_path;
     close(l->fd);
-    if (l->path && lstat(l->path, &file) == 0 && file.st_dev == l->device &&
-        file.st_ino == l->inode)
-        unlink(l->path);
+    if (*path && lstat(path, &file) == 0 && file.st_dev == l->device && file.st_ino == l->inode)
+        unlink(path);
 }

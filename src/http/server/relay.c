@@ -306,13 +306,11 @@ static void ask_upstream(struct exchange *x)
  * answer: a model may write for minutes. */
 void relay_start(struct exchange *x)
 {
-    int64_t timeout_ms = x->relay->timeout_ms;
     struct transfer *t = NEW(&x->ctx.arena, struct transfer);
     *t = (struct transfer){.x = x, .loop = x->loop, .over = end_transfer};
     x->transfer = t;
     t->head = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
     t->late = buf_make(&x->ctx.arena, LATE_MAX);
-    t->timeout_us = (timeout_ms ? timeout_ms : x->loop->server->settings.upstream_ms) * 1000;
     ask_upstream(x);
 }
 
@@ -450,13 +448,12 @@ static void end_transfer(struct transfer *t, CURLcode code)
 /* While the client is the slow one (is_paused), the upstream's silence is not its fault. */
 void relay_sweep(struct exchange *x, int64_t now)
 {
-    if (x->transfer->is_paused || now - x->transfer->last_us <= x->transfer->timeout_us)
+    int64_t most_ms = x->loop->server->settings.upstream_ms;
+    if (x->transfer->is_paused || now - x->transfer->last_us <= most_ms * 1000)
         return;
     let_go(x);
     fail_upstream(x, TIMED_OUT,
-                  str_printf(&x->ctx.arena, "it was silent for %lld ms",
-                             (long long)(x->transfer->timeout_us / 1000))
-                      .p);
+                  str_printf(&x->ctx.arena, "it was silent for %lld ms", (long long)most_ms).p);
 }
 
 void relay_cancel(struct exchange *x)

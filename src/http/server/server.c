@@ -28,7 +28,7 @@ str server_url(struct ctx *ctx, const struct server *s)
 {
     str at = s->settings.listen;
     size_t colon = str_behind_last(at, ':');
-    if (s->listener.path)
+    if (!s->listener.port)
         return at;
     str host = str_sub(at, 0, colon ? colon - 1 : 0);
     if (!host.n)

@@ -13,7 +13,6 @@ enum server_phase { SERVING, DRAINING, STOPPING, CUTTING, ENDING };
 
 struct server {
     struct server_settings settings;
-    struct ctx ctx; /* holds what the settings point at */
     struct router router;
     struct app *app;
     struct pool *workers;

@@ -16,9 +16,8 @@ struct transfer {
     struct loop *loop;
     CURL *easy;
     void (*over)(struct transfer *t, CURLcode code); /* called when curl reports the end */
-    struct buf head; /* the header lines to the client, collected in the ctx's arena */
-    int64_t last_us; /* when the upstream last gave a sign */
-    int64_t timeout_us;
+    struct buf head;   /* the header lines to the client, collected in the ctx's arena */
+    int64_t last_us;   /* when the upstream last gave a sign */
     int64_t length;    /* of the body, as the upstream announced it, if has_length */
     uint64_t came;     /* of the body, so far */
     struct filter *at; /* whose end came last: its work runs on a worker */
