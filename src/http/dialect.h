@@ -69,6 +69,11 @@ struct route {
 #define ASKS(T) .words.asks = T##_fields
 #define HEADERS(T) .words.headers = T##_fields
 #define SHOWS(T) .words.shows = T##_fields
+/* A row of HEADERS and SHOWS: no struct has it. */
+#define HEADER_ROW(NAME, TYPE, ...)                                                                \
+    {                                                                                              \
+        .name = NAME, .type = FIELD_##TYPE, ##__VA_ARGS__                                          \
+    }
 #define SENDS(T) .words.sends = T##_fields, .words.sends_name = #T
 
 struct surface {

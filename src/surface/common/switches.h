@@ -8,14 +8,10 @@
 
 /* The rows of the two headers, as /openapi.json describes them, and a table of them alone. */
 #define SWITCH_ROWS                                                                                \
-    {.name = MODE_HEADER,                                                                          \
-     .type = FIELD_STR,                                                                            \
-     .one_of = memory_mode_names,                                                                  \
-     .help = "what memory does for this request: recall and learn, only recall, only learn, or "   \
-             "nothing"},                                                                           \
-    {                                                                                              \
-        .name = NO_MEMORY_HEADER, .type = FIELD_BOOL, .help = "true is the same as off, and wins"  \
-    }
+    HEADER_ROW(MODE_HEADER, STR, .one_of = memory_mode_names,                                      \
+               .help = "what memory does for this request: recall and learn, only recall, only "   \
+                       "learn, or nothing"),                                                       \
+        HEADER_ROW(NO_MEMORY_HEADER, BOOL, .help = "true is the same as off, and wins")
 extern const struct field switch_fields[];
 
 /* The mode of a request by its headers; MODE_FULL without any. X-OmniRoute-No-Memory wins, as

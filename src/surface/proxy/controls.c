@@ -8,35 +8,25 @@
 static const char *const chat_scopes[] = {"space", "session", NULL};
 #define CHAT_HEADER_ROWS                                                                           \
     SWITCH_ROWS,                                                                                   \
-        {.name = "X-Memory-Scope",                                                                 \
-         .type = FIELD_STR,                                                                        \
-         .one_of = chat_scopes,                                                                    \
-         .help = "what is recalled: the space, or only this conversation"},                        \
-        {.name = "X-Session-Id", .type = FIELD_STR, .help = "the conversation"},                   \
-    {                                                                                              \
-        .name = AGENT_HEADER, .type = FIELD_STR, .help = "an agent, whose space is used"           \
-    }
+        HEADER_ROW("X-Memory-Scope", STR, .one_of = chat_scopes,                                   \
+                   .help = "what is recalled: the space, or only this conversation"),              \
+        HEADER_ROW("X-Session-Id", STR, .help = "the conversation"),                               \
+        HEADER_ROW(AGENT_HEADER, STR, .help = "an agent, whose space is used")
 const struct field chat_header_fields[] = {CHAT_HEADER_ROWS, {0}};
 const struct field completion_header_fields[] = {
     CHAT_HEADER_ROWS,
-    {.name = "X-Memory-Tools",
-     .type = FIELD_SWITCH,
-     .one_of = on_off_names,
-     .help = "let the model search the memory itself"},
-    {.name = "X-Session-History",
-     .type = FIELD_SWITCH,
-     .one_of = on_off_names,
-     .help = "the server keeps the conversation; the request has only new messages"},
+    HEADER_ROW("X-Memory-Tools", SWITCH, .one_of = on_off_names,
+               .help = "let the model search the memory itself"),
+    HEADER_ROW("X-Session-History", SWITCH, .one_of = on_off_names,
+               .help = "the server keeps the conversation; the request has only new messages"),
     {0},
 };
 const struct field completion_shown_fields[] = {
-    {.name = "X-Rememberd-Receipt",
-     .type = FIELD_STR,
-     .help = "id of the record of what was recalled: /v1/receipts/{id}"},
-    {.name = "X-OmniRoute-Session-Id", .type = FIELD_STR, .help = "the conversation"},
-    {.name = "X-Memory",
-     .type = FIELD_STR,
-     .help = "why there is no memory, or which background request of the client this is"},
+    HEADER_ROW("X-Rememberd-Receipt", STR,
+               .help = "id of the record of what was recalled: /v1/receipts/{id}"),
+    HEADER_ROW("X-OmniRoute-Session-Id", STR, .help = "the conversation"),
+    HEADER_ROW("X-Memory", STR,
+               .help = "why there is no memory, or which background request of the client this is"),
     {0},
 };
 

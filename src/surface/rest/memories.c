@@ -217,15 +217,14 @@ SHAPE(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
 
 /* What a correction or a deletion reads, and a correction shows, beside its body. */
 static const struct field if_match_fields[] = {
-    {.name = "If-Match",
-     .type = FIELD_STR,
-     .help = "ETag of the memory: the change is refused when it has changed since"},
+    HEADER_ROW("If-Match", STR,
+               .help = "ETag of the memory: the change is refused when it has changed since"),
     {0},
 };
 static const struct field undo_shown_fields[] = {
-    {.name = "ETag", .type = FIELD_STR, .required = true, .help = "the memory's version"},
-    {.name = UNDO_HEADER, .type = FIELD_STR, .help = "id for POST /v1/undo/{id}"},
-    {.name = UNDO_UNTIL_HEADER, .type = FIELD_STR, .help = "until when it can be undone"},
+    HEADER_ROW("ETag", STR, .required = true, .help = "the memory's version"),
+    HEADER_ROW(UNDO_HEADER, STR, .help = "id for POST /v1/undo/{id}"),
+    HEADER_ROW(UNDO_UNTIL_HEADER, STR, .help = "until when it can be undone"),
     {0},
 };
 
