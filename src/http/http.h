@@ -75,6 +75,8 @@ MUST_USE enum status request_query_read(struct ctx *ctx, const struct request *r
 
 /* False for a broken escape, NUL, or invalid UTF-8. */
 bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out);
+/* A part of a path or of a query: all but letters, digits and -._~ as %XX. */
+str percent_encode(struct arena *a, str s);
 
 struct reply {
     int code; /* 0 means 200 */

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/id.h"
+#include "http/http.h"
 
 /*
  * The bucket is a part of the path, not of the host's name: storages of one's own seldom have names
@@ -100,18 +101,6 @@ static str url_of(struct ctx *ctx, const struct s3 *s, str name)
 
 /* --- listing --- */
 
-/* A part of a query; the prefix has no other characters that need it. */
-static str escaped(struct arena *a, str s)
-{
-    struct buf b = buf_make(a, 3 * s.n + 1);
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] == '/')
-            buf_add(&b, S("%2F"));
-        else
-            buf_byte(&b, s.p[i]);
-    return buf_str(&b);
-}
-
 /* Objects that one answer may list, as S3 does, and answers that are read. */
 enum { PAGE = 1000, PAGES_MAX = 100 };
 
@@ -142,13 +131,14 @@ static size_t read_list(struct ctx *ctx, const struct s3 *s, str body, struct ba
 enum status s3_list(struct ctx *ctx, const struct s3 *s, struct backup_file **out, size_t *n)
 {
     struct arena *a = &ctx->arena;
-    str last = {0}, prefix = escaped(a, s->prefix);
+    str last = {0}, prefix = percent_encode(a, s->prefix);
     bool is_cut = true;
     *n = 0;
     *out = NULL;
     for (int i = 0; is_cut && i < PAGES_MAX; i++) {
         struct answer got;
-        str after = last.n ? str_printf(a, "&start-after=" S_FMT, S_ARG(escaped(a, last))) : S("");
+        str after =
+            last.n ? str_printf(a, "&start-after=" S_FMT, S_ARG(percent_encode(a, last))) : S("");
         str url = str_printf(a, S_FMT "?list-type=2&prefix=" S_FMT S_FMT "-" S_FMT, S_ARG(s->url),
                              S_ARG(prefix), S_ARG(BACKUP_STEM), S_ARG(after));
         TRY(call_storage(ctx, s, (struct call){.method = S("GET"), .url = url}, &got));

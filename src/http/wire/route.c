@@ -1,6 +1,8 @@
 /* route.c - from a path to the row that serves it. */
 #include "http/wire/route.h"
 
+#include <ctype.h>
+
 #include "base/utf8.h"
 
 /*
@@ -52,6 +54,19 @@ bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
     }
     *out = (str){p, n};
     return utf8_is_valid(*out);
+}
+
+str percent_encode(struct arena *a, str s)
+{
+    struct buf b = buf_make(a, s.n * 3 + 1);
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c < 0x80 && (isalnum(c) || char_is_one_of((char)c, "-._~")))
+            buf_byte(&b, (char)c);
+        else
+            buf_printf(&b, "%%%02X", c);
+    }
+    return buf_str(&b);
 }
 
 /* Splits "/a/b" into a and b; "/" has none. Too many give SEGMENTS_MAX + 1, which no row has. */

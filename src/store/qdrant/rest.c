@@ -12,28 +12,13 @@
 
 enum { ANSWER_MAX = 64 << 20, WORDS_MAX = 280 };
 
-/* Letters, digits and -._~ stand for themselves. */
-static void percent_encode(struct buf *b, str s)
-{
-    static const char plain[] = "-._~";
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        bool is_plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-                        memchr(plain, c, sizeof plain - 1);
-        if (is_plain)
-            buf_byte(b, (char)c);
-        else
-            buf_printf(b, "%%%02X", c);
-    }
-}
-
 static str path_of(struct arena *a, const struct qdrant_settings *q, const char *behind)
 {
     if (!behind)
         return S("/readyz");
     struct buf b = buf_make(a, 4096);
     buf_add(&b, S("/collections/"));
-    percent_encode(&b, q->collection);
+    buf_add(&b, percent_encode(a, q->collection));
     buf_add(&b, str_of(behind));
     return buf_str(&b);
 }

@@ -154,12 +154,6 @@ static bool is_quick_chat(const struct app *app, const struct request *in)
     return (is_off || !request_header(in, "X-Session-History").n) && model_is_quick(app, in);
 }
 
-/* quick_if, not is_quick: the answer may be the upstream's, which needs libcurl. */
-static bool is_quick_list(UNUSED const struct app *app, UNUSED const struct request *in)
-{
-    return true;
-}
-
 /* --- the table: what is passed on, and for whom --- */
 
 /* For every client: nothing that others have stored is reached. */
@@ -180,9 +174,9 @@ static const struct route routes[] = {
      HEADERS(completion_header), SHOWS(completion_shown), ANSWERS(completion_out),
      .words.stream = "text/event-stream", .quick_if = is_quick_chat,
      .help = "a chat completion with memory, streamed or whole"},
-    {ROUTE("GET", "/v1/models", list_models), ANSWERS(models_out), .quick_if = is_quick_list,
+    {ROUTE("GET", "/v1/models", list_models), ANSWERS(models_out), .quick_if = is_quick_to_pass,
      .help = "models of the default upstream, or the built-in one"},
-    {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_list,
+    {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_to_pass,
      .help = "one model"},
     {"POST", "/v1/completions", .run = pass_conversation, .quick_if = is_quick_to_pass,
      .help = "forwarded without memory"},

@@ -1,8 +1,6 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
-#include <ctype.h>
-
 #include "surface/common/error_body.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/demo_answer.h"
@@ -80,27 +78,13 @@ static const struct surface *meant_for(const struct app *app, const str *parts)
     return NULL;
 }
 
-/* With everything but unreserved characters as %XX. */
-static str url_segment(struct arena *a, str text)
-{
-    struct buf b = buf_make(a, text.n * 3 + 1);
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c < 0x80 && (isalnum(c) || char_is_one_of((char)c, "-._~")))
-            buf_byte(&b, (char)c);
-        else
-            buf_printf(&b, "%%%02X", c);
-    }
-    return buf_str(&b);
-}
-
 /* The path is encoded again from its decoded parts, so that only sound escapes reach the upstream.
  * One that a row names word for word needs none. */
 static str path_of(struct arena *a, const struct request *in)
 {
     str path = in->params[0].n ? S("/v1") : in->path;
     for (size_t i = 0; i < ROUTE_PARAMS_MAX && in->params[i].n; i++)
-        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path), S_ARG(url_segment(a, in->params[i])));
+        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path), S_ARG(percent_encode(a, in->params[i])));
     return path;
 }
 
@@ -160,7 +144,7 @@ HANDLER(get_model)
 {
     struct target to;
     TRY(target_for(ctx, app->settings, in, in->params[0], &to));
-    str segment = url_segment(&ctx->arena, to.model);
+    str segment = percent_encode(&ctx->arena, to.model);
     str path = str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(segment));
     if (to.up)
         out->relay = relay_to(ctx, in, to.up, path, in->body);
