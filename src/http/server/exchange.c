@@ -411,6 +411,21 @@ static void run_request(struct exchange *x)
         x->out.code = 200;
 }
 
+/* On the loop: a worker has finished with it. Of a client that has gone a reply is thrown away, and
+ * no upstream is asked. */
+static void take_ran(struct loop *l, struct posted *p)
+{
+    struct exchange *x = container_of(p, struct exchange, posted);
+    assert(loop_is_here(l) && l == x->loop);
+    if (!x->conn) {
+        if (x->transfer)
+            relay_cancel(x);
+        exchange_end(x);
+    } else {
+        x->work->on_loop(x);
+    }
+}
+
 /* On a worker. After the client has left there is nothing to run, but the loop still has to free
  * the exchange. */
 static void run_queued(void *arg)
@@ -419,6 +434,7 @@ static void run_queued(void *arg)
     atomic_fetch_sub(&x->loop->server->queued, 1);
     if (!atomic_load(&x->gone))
         x->work->on_worker(x);
+    x->posted.take = take_ran;
     loop_post(x->loop, &x->posted);
 }
 
@@ -509,19 +525,6 @@ void exchange_dispatch(struct exchange *x)
         start_answer(x);
     } else if (!exchange_queue(x, &answering)) {
         exchange_refuse(x, TOO_BUSY, 0);
-    }
-}
-
-/* Of a client that has gone a reply is thrown away, and no upstream is asked. */
-void exchange_ran(struct exchange *x)
-{
-    assert(loop_is_here(x->loop));
-    if (!x->conn) {
-        if (x->transfer)
-            relay_cancel(x);
-        exchange_end(x);
-    } else {
-        x->work->on_loop(x);
     }
 }
 

@@ -64,7 +64,7 @@ struct exchange {
     struct buf piece;          /* of the stream, on the heap */
     bool is_last;              /* of the stream: nothing comes after the piece */
     uint64_t sent;             /* body bytes, for the log */
-    struct posted posted;      /* in an inbox */
+    struct posted posted;      /* to the loop, by the worker that has run it */
     struct exchange *next;     /* in the list of owed calls */
 };
 
@@ -79,9 +79,7 @@ bool exchange_is_early(const struct exchange *x);
 bool exchange_admit(struct exchange *x);
 /* The request is whole: runs it, here or on a worker. */
 void exchange_dispatch(struct exchange *x);
-/* On the loop: a worker has finished with it. */
-void exchange_ran(struct exchange *x);
-/* To a worker, then exchange_ran; false when too many wait already. */
+/* To a worker, then on the loop; false when too many wait already. */
 bool exchange_queue(struct exchange *x, const struct work *work);
 /* The part of a head that every answer has, without what an upstream's has already: the caller adds
  * the rest and the empty line to the connection's output, which comes back. */

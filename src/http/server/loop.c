@@ -9,9 +9,9 @@ enum { SWEEP_MS = 100 }; /* how often deadlines are looked at */
 
 /*
  * The loop's own thread alone touches its connections, exchanges and transfers (loop_is_here).
- * Others give it work in two ways: workers post exchanges that have run, and the accepting loop
- * gives it sockets. Both only add to a list under the lock and wake the loop. Nothing is called
- * with the lock held, so that it has no order with other locks.
+ * Others post to it: workers exchanges that have run, the accepting loop sockets. They only add to
+ * a list under the lock and wake the loop. Nothing is called with the lock held, so that it has no
+ * order with other locks.
  */
 
 void loop_wake(struct loop *l)
@@ -27,20 +27,6 @@ void loop_post(struct loop *l, struct posted *p)
     l->inbox_end = &p->next;
     pthread_mutex_unlock(&l->lock);
     loop_wake(l);
-}
-
-bool loop_give_socket(struct loop *l, int fd, bool is_refused)
-{
-    pthread_mutex_lock(&l->lock);
-    bool has_room = l->n_sockets < SOCKETS_MAX;
-    if (has_room) {
-        l->sockets[l->n_sockets].fd = fd;
-        l->sockets[l->n_sockets++].is_refused = is_refused;
-    }
-    pthread_mutex_unlock(&l->lock);
-    if (has_room)
-        loop_wake(l);
-    return has_room;
 }
 
 void loop_tick(struct loop *l)

@@ -10,9 +10,10 @@
 #include "http/server/list.h"
 #include "http/server/server.h"
 
-enum { IDLE_HANDLES_MAX = 64, SOCKETS_MAX = 64, READ_BYTES = 64 << 10 };
+enum { IDLE_HANDLES_MAX = 64, READ_BYTES = 64 << 10 };
 
 struct exchange;
+struct loop;
 struct watch;
 
 struct counters {
@@ -20,9 +21,10 @@ struct counters {
         rejected_connections, shed_connections;
 };
 
-/* A member of an exchange. */
+/* What another thread gives to a loop: a member of it. */
 struct posted {
     struct posted *next;
+    void (*take)(struct loop *l, struct posted *p); /* on the loop */
 };
 
 struct loop {
@@ -34,13 +36,8 @@ struct loop {
     pthread_t thread;
     pthread_t self; /* the same, set by the thread for loop_is_here */
     struct server *server;
-    pthread_mutex_t lock; /* of what others put in: inbox and sockets */
+    pthread_mutex_t lock; /* of inbox */
     struct posted *inbox, **inbox_end;
-    struct {
-        int fd;
-        bool is_refused;
-    } sockets[SOCKETS_MAX];
-    size_t n_sockets;
     struct list conns, dirty; /* dirty: with output for conns_flush */
     struct list turns;        /* with requests sent ahead, in the order of their turns */
     struct list idle_conns;   /* longest idle first; idle_eviction.c */
@@ -64,10 +61,8 @@ struct loop {
 };
 
 void loop_wake(struct loop *l);
-/* From any thread: the exchange is the loop's again. */
+/* From any thread. */
 void loop_post(struct loop *l, struct posted *p);
-/* From the accepting loop; false when too many are waiting. */
-bool loop_give_socket(struct loop *l, int fd, bool is_refused);
 /* Starts the sweep if it rests. */
 void loop_tick(struct loop *l);
 /* Now, for a Date header; until the next call. */

@@ -55,6 +55,20 @@ static void open_socket(struct loop *l, int fd, bool is_refused)
     server_changed(s);
 }
 
+/* A socket on its way from the accepting loop to another one. */
+struct given {
+    struct posted posted;
+    int fd;
+    bool is_refused;
+};
+
+static void take_given(struct loop *l, struct posted *p)
+{
+    struct given *given = container_of(p, struct given, posted);
+    open_socket(l, given->fd, given->is_refused);
+    free(given);
+}
+
 /* A client over the limit still reads why it is refused, but only REFUSED_MAX of them at once, and
  * no more than may connect: that would be a way around the limit. */
 static void take_socket(struct server *s, int fd)
@@ -72,8 +86,13 @@ static void take_socket(struct server *s, int fd)
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     atomic_fetch_add(is_refused ? &s->refused : &s->connections, 1);
-    if (l == first || !loop_give_socket(l, fd, is_refused))
+    if (l == first) {
         open_socket(first, fd, is_refused);
+        return;
+    }
+    struct given *given = heap_alloc(sizeof *given);
+    *given = (struct given){.posted.take = take_given, .fd = fd, .is_refused = is_refused};
+    loop_post(l, &given->posted);
 }
 
 /* On the first loop, when the listening socket is readable. True when more may be waiting. */
@@ -100,24 +119,9 @@ static bool accept_clients(struct server *s)
 
 /* --- what others put in --- */
 
-/* The lock is not held while a connection is opened, since that may call back into the loop. */
-static void take_sockets(struct loop *l)
-{
-    for (;;) {
-        pthread_mutex_lock(&l->lock);
-        bool is_any = l->n_sockets > 0;
-        int fd = is_any ? l->sockets[l->n_sockets - 1].fd : -1;
-        bool is_refused = is_any && l->sockets[l->n_sockets - 1].is_refused;
-        l->n_sockets -= is_any;
-        pthread_mutex_unlock(&l->lock);
-        if (!is_any)
-            return;
-        open_socket(l, fd, is_refused);
-    }
-}
-
-/* The whole list at once, because exchange_ran may post or answer, which takes time. */
-static void take_exchanges(struct loop *l)
+/* The whole list at once, without the lock: what takes a thing may post, answer or open a
+ * connection. */
+static void take_posted(struct loop *l)
 {
     pthread_mutex_lock(&l->lock);
     struct posted *p = l->inbox;
@@ -126,7 +130,7 @@ static void take_exchanges(struct loop *l)
     pthread_mutex_unlock(&l->lock);
     while (p) {
         struct posted *next = p->next;
-        exchange_ran(container_of(p, struct exchange, posted));
+        p->take(l, p);
         p = next;
     }
 }
@@ -174,7 +178,7 @@ static void cut_all(struct loop *l)
  * whose watches must still be there. */
 static void end_loop(struct loop *l)
 {
-    take_exchanges(l); /* a worker may have posted one after this waking took the others */
+    take_posted(l); /* a worker may have posted an exchange after this waking took the others */
     cut_all(l);
     multi_close(l);
     uv_close((uv_handle_t *)&l->sweep, NULL);
@@ -206,8 +210,7 @@ static void enter_phase(struct loop *l)
 static void on_wake(uv_async_t *wake)
 {
     struct loop *l = wake->data;
-    take_sockets(l);
-    take_exchanges(l);
+    take_posted(l);
     conns_take_turns(l);
     shed_idle(l);
     enter_phase(l);
