@@ -84,6 +84,11 @@ struct relay {
     str body;
 
     struct filter *filters; /* NULL: everything passes as it comes */
+    struct {                /* what one of them does, by relay_add_filter */
+        bool changes;       /* the answer, so that its length is not final */
+        bool holds_head;    /* back, for the first byte that comes out of the chain */
+        bool has_done;
+    } some;
     str secret; /* stars take its place where an error answer repeats it; "": nothing is hidden */
 
     /* Filled by http before the first filter's head; of the last answer that was asked for. */

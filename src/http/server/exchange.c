@@ -556,7 +556,7 @@ void exchange_end(struct exchange *x)
     if (x->in.trace)
         x->in.trace->ended_us = clock_mono_us();
     log_end(x, false);
-    bool wants_done = x->stream ? x->stream->ops->done != NULL : r && filters_want_done(r);
+    bool wants_done = x->stream ? x->stream->ops->done != NULL : r && r->some.has_done;
     if (!wants_done) {
         exchange_free(x);
         return;

@@ -16,22 +16,10 @@ void relay_add_filter(struct relay *r, struct filter *f, const struct filter_ops
         end = &(*end)->next;
     *f = (struct filter){.ops = ops};
     *end = f;
-}
-
-bool filters_hold_head(const struct relay *r)
-{
-    for (const struct filter *f = r->filters; f; f = f->next)
-        if ((f->ops->data || f->ops->end) && !f->ops->shows_head)
-            return true;
-    return false;
-}
-
-bool filters_change(const struct relay *r)
-{
-    for (const struct filter *f = r->filters; f; f = f->next)
-        if (f->ops->data || f->ops->end)
-            return true;
-    return false;
+    bool may_change = ops->data || ops->end;
+    r->some.changes |= may_change;
+    r->some.holds_head |= may_change && !ops->shows_head;
+    r->some.has_done |= ops->done != NULL;
 }
 
 /* A filter behind one that holds everything back gets its head late: with the first byte, or the
@@ -128,14 +116,6 @@ bool filters_failed(struct relay *r, enum status how, str why, str *out)
             nearest = f;
     *out = nearest ? nearest->ops->failed(nearest, r, how, why) : S("");
     return nearest != NULL;
-}
-
-bool filters_want_done(const struct relay *r)
-{
-    for (const struct filter *f = r->filters; f; f = f->next)
-        if (f->ops->done)
-            return true;
-    return false;
 }
 
 /* All of them, in order, even when one of them failed: each frees what it holds. */

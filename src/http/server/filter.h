@@ -4,11 +4,6 @@
 #include "base/buf.h"
 #include "http/relay.h"
 
-/* Whether some filter may change the answer, so that its length is not final. */
-bool filters_change(const struct relay *r);
-/* Whether its head waits for the first byte that comes out of the chain. */
-bool filters_hold_head(const struct relay *r);
-
 /* Bytes through the filters from f on, f NULL included: what is left of them for the client. */
 str filters_pass(struct filter *f, struct relay *r, str bytes);
 
@@ -29,5 +24,4 @@ MUST_USE enum status filters_work(struct ctx *ctx, struct app *app, struct relay
 /* The last bytes after a failure, or "" and false: no filter words one. */
 bool filters_failed(struct relay *r, enum status how, str why, str *out);
 
-bool filters_want_done(const struct relay *r);
 void filters_done(struct ctx *ctx, struct app *app, struct relay *r, enum status how);

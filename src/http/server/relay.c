@@ -76,7 +76,7 @@ static bool has_body(const struct exchange *x)
 /* A filter may change the answer, and with it the length. */
 static bool has_length(const struct exchange *x)
 {
-    return x->transfer->has_length && !filters_change(x->relay);
+    return x->transfer->has_length && !x->relay->some.changes;
 }
 
 /* HTTP/1.0 has no chunks (RFC 9112, section 7.1): there the end of the connection ends the body. */
@@ -143,7 +143,7 @@ static void end_head(struct exchange *x)
         drop_hops(x);
     if (!x->out.type.n)
         x->out.code = x->relay->code;
-    if (!filters_hold_head(x->relay))
+    if (!x->relay->some.holds_head)
         send_head(x);
 }
 

@@ -55,28 +55,28 @@ static bool next_pair(struct arena *a, str *query, str *name, str *value)
     return false;
 }
 
-str request_query(struct ctx *ctx, const struct request *r, const char *name)
+/* How often it is there; *first is the first one, or "". */
+static size_t find_query(struct ctx *ctx, const struct request *r, const char *name, str *first)
 {
     str query = r->query, found, value;
+    size_t n = 0;
+    *first = S("");
     while (query.n)
         if (next_pair(&ctx->arena, &query, &found, &value) && str_is(found, name))
-            return value;
-    return S("");
+            *first = n++ ? *first : value;
+    return n;
+}
+
+str request_query(struct ctx *ctx, const struct request *r, const char *name)
+{
+    str value;
+    find_query(ctx, r, name, &value);
+    return value;
 }
 
 enum status request_query_once(struct ctx *ctx, const struct request *r, const char *name, str *out)
 {
-    str query = r->query, found, value;
-    size_t n = 0;
-    *out = S("");
-    while (query.n) {
-        if (!next_pair(&ctx->arena, &query, &found, &value) || !str_is(found, name))
-            continue;
-        if (n++)
-            return fail_field(ctx, name, TWICE_RULE);
-        *out = value;
-    }
-    return OK;
+    return find_query(ctx, r, name, out) > 1 ? fail_field(ctx, name, TWICE_RULE) : OK;
 }
 
 enum status request_query_read(struct ctx *ctx, const struct request *r, const struct field *table,
