@@ -233,11 +233,9 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
 static void put_blocks(UNUSED struct ctx *ctx, UNUSED struct app *app, struct model_request *m)
 {
     const struct turn_out *t = turn_out_of(m->turn);
-    for (size_t i = 0; i < t->n_earlier; i++) {
-        const struct earlier_block *b = &t->earlier[i];
+    for (const struct earlier_block *b = t->earlier; b < t->earlier + t->n_earlier; b++)
         if (!b->in_window) /* else the model's server has it */
             splice_part(&m->body, m->places[b->at], b->block);
-    }
     if (t->block.n && !splice_part(&m->body, m->places[t->block_at], t->block))
         turn_drop_block(m->turn, S("the message's content is neither text nor blocks"));
 }

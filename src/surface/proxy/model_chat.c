@@ -139,6 +139,10 @@ void model_read_messages(struct ctx *ctx, const struct request *in, struct model
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
         return;
     }
+    size_t n = 0;
+    m->places = NEW_N(&ctx->arena, const struct json *, messages->n);
+    for (const struct json *message = messages->first; message; message = message->next)
+        m->places[n++] = message;
     m->in.said = said;
     m->messages = messages;
     helper_call_read(&ctx->arena, in, m->root, &m->in);
@@ -161,28 +165,19 @@ void blocks_put_earlier(const struct app *app, struct model_request *m)
 {
     const struct turn_out *t = turn_out_of(m->turn);
     bool is_front = blocks_placement(app, m) == PLACE_USER_PREFIX;
-    const struct json *message = m->messages ? m->messages->first : NULL;
-    size_t at = 0;
-    for (size_t i = 0; i < t->n_earlier; i++) {
-        const struct earlier_block *b = &t->earlier[i];
-        if (b->in_window)
-            continue;
-        for (; at < b->at; at++)
-            message = message->next;
-        splice_beside(&m->body, message, is_front, b->block);
-    }
+    for (const struct earlier_block *b = t->earlier; b < t->earlier + t->n_earlier; b++)
+        if (!b->in_window)
+            splice_beside(&m->body, m->places[b->at], is_front, b->block);
 }
 
 void blocks_put(struct ctx *ctx, const struct app *app, struct model_request *m, bool is_front)
 {
     assert(m->turn && m->body.body.n);
     const struct turn_out *t = turn_out_of(m->turn);
-    const struct json *at = t->block.n ? m->messages->first : NULL;
+    const struct json *at = t->block.n ? m->places[t->block_at] : NULL;
     const struct block block = {.text = t->block,
                                 .where = blocks_placement(app, m),
                                 .no_system = target_rejects_system(&ctx->arena, &m->to)};
-    for (size_t i = 0; at && i < t->block_at; i++)
-        at = at->next;
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
         splice_block(&m->body, m->root, m->messages, at, &block);
 }

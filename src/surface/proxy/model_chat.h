@@ -34,7 +34,7 @@ static inline void talk_add(struct talk *t, str role, str text, const struct jso
 struct model_request {
     const struct json *root, *model; /* model: its name in root, or NULL */
     const struct json *messages;     /* where they are model_read_messages's and can be read */
-    const struct json **places;      /* as of struct talk, of an API whose read gives them */
+    const struct json **places;      /* as of struct talk, where they can be read */
     str sent;                        /* the body as the upstream may get it */
     bool wants_tools, wants_history; /* the headers X-Memory-Tools and X-Session-History */
     bool asks_nothing;               /* there are no messages, and the API allows that */

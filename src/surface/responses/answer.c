@@ -145,9 +145,8 @@ str response_id(struct arena *a, const char *prefix)
     "],'parallel_tool_calls':true,'previous_response_id':%v,'temperature':null,"                   \
     "'text':{'format':{'type':'text'}},'tool_choice':'auto','tools':[],'top_p':null,"              \
     "'metadata':{},'usage':" USAGE "}"
-#define ITEM(STATUS, CONTENT)                                                                      \
-    "{'id':'%m','type':'message','status':'" STATUS "','role':'assistant','content':[" CONTENT "]" \
-                                                                                               "}"
+#define ITEM(STATE, PARTS)                                                                         \
+    "{'id':'%m','type':'message','status':'" STATE "','role':'assistant','content':[" PARTS "]}"
 #define PART(TEXT) "{'type':'output_text','text':" TEXT ",'annotations':[]}"
 #define BEGUN RESPONSE("in_progress", "", "null")
 #define MADE ITEM("completed", PART("%a"))

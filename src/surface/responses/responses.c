@@ -193,8 +193,7 @@ static void put_blocks(struct ctx *ctx, UNUSED struct app *app, struct model_req
 {
     const struct turn_out *t = turn_out_of(m->turn);
     const char *role = target_rejects_system(&ctx->arena, &m->to) ? "user" : "developer";
-    for (size_t i = 0; i < t->n_earlier; i++) {
-        const struct earlier_block *b = &t->earlier[i];
+    for (const struct earlier_block *b = t->earlier; b < t->earlier + t->n_earlier; b++) {
         assert(b->in_window || b->at < m->in.n_said);
         if (!b->in_window) /* else the model's server has it */
             items_put(&m->body, m->places[b->at], role, b->block);
