@@ -121,6 +121,15 @@ test('a deleted memory comes back exactly as it was', async (t) => {
   assert.equal((await run(['doctor', '--data', server.data])).code, 0);
 });
 
+test('a deletion that asks for undo in its body can be undone', async (t) => {
+  const server = await serve(t);
+  const m = await add(server, 'Ada lives in Turin.');
+  const gone = await ok(server, 'DELETE', `/v1/memories/${m.id}`, { undo: true });
+  assert.deepEqual(await ok(server, 'POST', `/v1/undo/${gone.undo}`), { restored: 1 });
+  await ok(server, 'GET', `/v1/memories/${m.id}`);
+  assert.equal((await ok(server, 'DELETE', `/v1/memories/${m.id}`, { undo: false })).undo, undefined);
+});
+
 test('a conversation comes back with its messages, what was learnt from it and its receipts', async (t) => {
   const server = await serve(t);
   const headers = { 'x-session-id': 'talk' };

@@ -53,16 +53,12 @@ enum status if_match_read(struct ctx *ctx, const struct request *in, int64_t *ou
     return OK;
 }
 
-enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_mark *mark,
-                       const struct undo_mark **out)
+FIELDS(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
+
+const struct undo_mark *undo_asked(struct ctx *ctx, bool is_asked, struct undo_mark *mark)
 {
-    bool is_asked = false;
-    str text = request_query(ctx, in, "undo");
-    if (text.n && !truth_read(text, &is_asked))
-        return fail_field(ctx, "undo", "must be true or false");
     *mark = is_asked ? engine_undo_mark(ctx) : (struct undo_mark){0};
-    *out = is_asked ? mark : NULL;
-    return OK;
+    return is_asked ? mark : NULL;
 }
 
 /* In the first space in reach that has the id. */
@@ -71,11 +67,13 @@ HANDLER(memory_change)
     struct change c = {.id = in->params[0],
                        .to = *(const struct memory *)in->in,
                        .keeps_old = true};
+    struct undo_in query;
     struct undo_mark mark;
     struct memory m;
     TRY(named_members(ctx, in->json, &c.what));
     TRY(if_match_read(ctx, in, &c.if_updated));
-    TRY(undo_asked(ctx, in, &mark, &c.undo));
+    TRY(request_query_read(ctx, in, undo_in_fields, &query));
+    c.undo = undo_asked(ctx, query.undo, &mark);
     TRY(auth_find_memory(ctx, app, &in->who, c.id, &m));
     c.pool = (struct pool_ref){in->who.pool.user, m.space};
     TRY(engine_change(ctx, app->engine, &c, &m));
@@ -187,8 +185,8 @@ HANDLER(memory_bulk)
     const struct bulk_in *b = in->in;
     struct bulk_out shape = {0};
     struct strs ids = {0};
-    struct undo_mark mark = engine_undo_mark(ctx);
-    const struct undo_mark *undo = b->undo && !b->dry_run ? &mark : NULL;
+    struct undo_mark mark;
+    const struct undo_mark *undo = undo_asked(ctx, b->undo && !b->dry_run, &mark);
     struct pool_ref pool = in->who.pool;
     TRY(check_bulk(ctx, b));
     TRY(b->filter ? select_filter(ctx, app, b, (struct pools){&pool, 1}, &ids, &shape)

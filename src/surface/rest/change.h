@@ -13,9 +13,12 @@ handler memory_change;
 void memory_tag(struct ctx *ctx, const struct memory *m, struct reply *out);
 /* That version of the header If-Match; 0: any. */
 MUST_USE enum status if_match_read(struct ctx *ctx, const struct request *in, int64_t *out);
-/* *mark is empty, and *out is NULL, unless the query says undo=true. */
-MUST_USE enum status undo_asked(struct ctx *ctx, const struct request *in, struct undo_mark *mark,
-                                const struct undo_mark **out);
+struct undo_in {
+    bool undo;
+};
+extern const struct field undo_in_fields[];
+/* *mark is empty, and the result NULL, unless it is asked for. */
+const struct undo_mark *undo_asked(struct ctx *ctx, bool is_asked, struct undo_mark *mark);
 
 enum bulk_action { BULK_DELETE, BULK_CHANGE };
 struct bulk_in {

@@ -206,14 +206,12 @@ static HANDLER(memory_erase)
     struct undo_mark mark;
     struct forget what = {.id = in->params[0], .barred = &shape.barred, .erasure = &shape.erasure};
     TRY(if_match_read(ctx, in, &what.if_updated));
-    TRY(undo_asked(ctx, in, &mark, &what.undo));
+    what.undo = undo_asked(ctx, ((const struct undo_in *)in->in)->undo, &mark);
     TRY(auth_forget(ctx, app, &in->who, &what, &shape.erased));
     shape.undo = mark.id;
     shape.until = mark.until;
     return reply_fields(out, erased_out_fields, &shape);
 }
-
-SHAPE(undo_in, (BOOL, undo, .help = "it can be undone for 10 minutes"));
 
 /* What a correction or a deletion reads, and a correction shows, beside its body. */
 static const struct field if_match_fields[] = {
