@@ -86,6 +86,11 @@ test('a dry run or a limit in the query of a POST is refused, not passed over', 
     }
   }
   const { id } = (await server.ask('POST', '/v1/memories', { content: 'Likes salt.' }, { 'x-memory-space': 'salt' })).json();
+  for (const target of ['DELETE /v1/spaces/salt', `POST /v1/undo/${id}`, 'POST /v1/engine/qdrant/cleanup', `DELETE /v1/jobs/${id}`]) {
+    const res = await server.ask(...target.split(' '), { dry_run: true });
+    assert.deepEqual([res.status, res.json().field], [400, 'dry_run'], `${target} with a body: ${res.text}`);
+    assert.equal((await server.ask('POST', `/v1/undo/${id}`, { space: 'salt' })).status, 404);
+  }
   for (const [method, path] of [['DELETE', '/v1/spaces/salt'], ['POST', '/v1/memories/import'], ['POST', '/v1/memories/search'], ['GET', `/v1/memories/${id}`],
     ['PATCH', `/v1/memories/${id}`], ['GET', '/v1/jobs'], ['DELETE', `/v1/memories/${id}`]]) {
     const res = await server.ask(method, `${path}?dryrun=true`, ['POST', 'PATCH'].includes(method) ? { content: 'x' } : undefined);

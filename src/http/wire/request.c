@@ -97,8 +97,8 @@ static bool is_strict(const struct surface *surface, const struct route *route)
     return surface->is_strict || route->strict;
 }
 
-/* Whether a parameter that nobody reads is refused. Where something is erased or written, a dry run
- * that is asked for in vain would be none. A route that is passed on has no name. */
+/* Whether a parameter or member that nobody reads is refused. Where something is erased or written,
+ * a dry run that is asked for in vain would be none. A route that is passed on has no name. */
 static bool refuses_unknown(const struct surface *surface, const struct route *route)
 {
     bool erases = route->words.name && str_is(str_of(route->method), "DELETE");
@@ -171,6 +171,18 @@ static enum status read_body(struct ctx *ctx, const struct route *route, struct 
     return json_parse(ctx, r->body.n ? r->body : S("{}"), out);
 }
 
+/* Of a route that reads none: a member would be passed over, as a parameter of its query. */
+static enum status check_unread(struct ctx *ctx, const struct surface *surface,
+                                const struct route *route, struct request *r)
+{
+    struct json *json = NULL;
+    if (route->words.sends || route->words.sends_type || !refuses_unknown(surface, route) ||
+        !soft(ctx, json_parse(ctx, r->body, &json)) || json->type != JSON_OBJECT)
+        return OK;
+    r->aside = set_aside(route, surface->aside, json);
+    return json->first ? refuse_unknown(ctx, route, json_name(json->first)) : OK;
+}
+
 /* On the thread of the handler, after admit. A GET with a body is rare and not forbidden; then the
  * body counts. */
 enum status request_read(struct ctx *ctx, const struct surface *surface, const struct route *route,
@@ -189,6 +201,8 @@ enum status request_read(struct ctx *ctx, const struct surface *surface, const s
         r->aside = set_aside(route, surface->aside, json);
         if (in)
             TRY(fields_read(ctx, route->takes, json, is_strict(surface, route), in));
+    } else if (!in && r->body.n) {
+        TRY(check_unread(ctx, surface, route, r));
     }
     r->in = in;
     return OK;
