@@ -3,7 +3,7 @@
 
 /* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled or remembered. */
 static const struct {
-    const char *path; /* of the endpoint whose reason it is; NULL: any chat */
+    const char *path; /* of the endpoint, for the log; NULL: any chat */
     const char *says; /* the header's value */
 } kinds[WITHOUT_KINDS] = {
     [WITHOUT_AT_COMPLETIONS] = {"/v1/completions", "off; reason=endpoint"},
@@ -13,14 +13,6 @@ static const struct {
     [WITHOUT_FOR_SETTING] = {NULL, "off; reason=setting"},
     [WITHOUT_FOR_HELPER] = {NULL, "off; reason=helper"},
 };
-
-enum without_memory without_memory_at(str path)
-{
-    for (int i = WITH_MEMORY; i < WITHOUT_KINDS; i++)
-        if (kinds[i].path && str_is(path, kinds[i].path))
-            return (enum without_memory)i;
-    return WITH_MEMORY;
-}
 
 /* Once for each kind. A plain read first: writing for each request would make all threads wait for
  * one another. */

@@ -15,9 +15,6 @@ enum without_memory {
     WITHOUT_KINDS
 };
 
-/* The kind of an endpoint that passes conversations on without memory; WITH_MEMORY for others. */
-enum without_memory without_memory_at(str path);
-
 /* Adds the header X-Memory to the answer, and the first time of each kind a line to the log. */
 void without_memory_note(struct app *app, enum without_memory kind, struct reply *out);
 /* The same for a call of the client's own: what memory does for it ("off", "readonly"), and what

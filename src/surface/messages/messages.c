@@ -261,13 +261,12 @@ static HANDLER(count_tokens)
     struct json *root;
     struct target to;
     struct talk talk;
-    const str path = S("/v1/messages/count_tokens");
     if (model_is_packed(in) || passes_unread(app->settings, in->body))
-        return pass_body(ctx, app, in, path, out);
+        return pass_body(ctx, app, in, in->path, out);
     TRY(json_parse(ctx, in->body, &root));
     TRY(target_for(ctx, app->settings, in, json_string(json_get(root, "model")), &to));
     if (to.up)
-        return pass_body(ctx, app, in, path, out);
+        return pass_body(ctx, app, in, in->path, out);
     if (!talk_read(&ctx->arena, root, 0, &talk))
         return fail_field(ctx, "messages", MESSAGES_RULE);
     buf_printf(&out->body, "{\"input_tokens\":%lld}", (long long)said_tokens(talk.said, talk.n));

@@ -97,7 +97,7 @@ HANDLER(pass_request)
 
 HANDLER(pass_conversation)
 {
-    without_memory_note(app, without_memory_at(in->path), out);
+    without_memory_note(app, speaks_ollama(in) ? WITHOUT_AT_GENERATE : WITHOUT_AT_COMPLETIONS, out);
     return pass_request(ctx, app, in, out);
 }
 
