@@ -93,12 +93,9 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
                              struct model_request *m)
 {
     const struct json *messages = json_get(m->root, "messages");
-    TRY(controls_name_session(ctx, m->root, &m->in));
-    m->in.replays = blocks_are_replayed(app, m);
     m->in.brings_all = true;
     m->asks_nothing = !messages || (messages->type == JSON_ARRAY && !messages->n);
-    model_read_messages(ctx, in, m);
-    return OK;
+    return model_read_messages(ctx, app, in, m);
 }
 
 static void put_blocks(struct ctx *ctx, struct app *app, struct model_request *m)

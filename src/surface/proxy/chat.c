@@ -88,10 +88,8 @@ static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct model_request *m)
 {
-    TRY(controls_name_session(ctx, m->root, &m->in));
     m->in.has_tools |= json_get(m->root, "functions") != NULL;
-    m->in.replays = blocks_are_replayed(app, m);
-    model_read_messages(ctx, in, m);
+    TRY(model_read_messages(ctx, app, in, m));
     if (m->wants_history && !m->in.is_aside && m->in.mode != MODE_OFF)
         TRY(read_history(ctx, app, container_of(m, struct chat, ask)));
     return OK;

@@ -130,14 +130,22 @@ static enum status read_body(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
-void model_read_messages(struct ctx *ctx, const struct request *in, struct model_request *m)
+enum placement blocks_placement(const struct app *app, const struct model_request *m)
+{
+    return m->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &m->to);
+}
+
+enum status model_read_messages(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct model_request *m)
 {
     struct said *said;
     const struct json *messages = json_get(m->root, "messages");
+    TRY(controls_name_session(ctx, m->root, &m->in));
+    m->in.replays = m->to.up && placement_is_beside(blocks_placement(app, m));
     if (!said_read(ctx, messages, &said, &m->in.n_said)) {
         m->in.n_said = 0;
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
-        return;
+        return OK;
     }
     size_t n = 0;
     m->places = NEW_N(&ctx->arena, const struct json *, messages->n);
@@ -146,19 +154,10 @@ void model_read_messages(struct ctx *ctx, const struct request *in, struct model
     m->in.said = said;
     m->messages = messages;
     helper_call_read(&ctx->arena, in, m->root, &m->in);
+    return OK;
 }
 
 /* --- blocks --- */
-
-enum placement blocks_placement(const struct app *app, const struct model_request *m)
-{
-    return m->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &m->to);
-}
-
-bool blocks_are_replayed(const struct app *app, const struct model_request *m)
-{
-    return m->to.up && placement_is_beside(blocks_placement(app, m));
-}
 
 /* The model's server then sees the prompt that it has cached. */
 void blocks_put_earlier(const struct app *app, struct model_request *m)

@@ -53,15 +53,14 @@ void model_drop_memory(struct model_request *m, enum without_memory why);
 bool model_is_packed(const struct request *in);
 /* Whether memory is off and the loop's thread may pass the request on. */
 bool model_is_quick(const struct app *app, const struct request *in);
-/* The member "messages" of a body whose system texts are messages: what was said, and whether the
- * client's program asks for itself. Without memory when it cannot be read: the upstream words what
- * is wrong. */
-void model_read_messages(struct ctx *ctx, const struct request *in, struct model_request *m);
+/* The session, and the member "messages" of a body whose system texts are messages: what was said,
+ * whether blocks are put back, and whether the client's program asks for itself. Without memory
+ * when the messages cannot be read: the upstream words what is wrong. */
+MUST_USE enum status model_read_messages(struct ctx *ctx, struct app *app, const struct request *in,
+                                         struct model_request *m);
 
-/* In a body whose messages have a role and a content each: where the blocks go, and whether those
- * of earlier turns are put back. */
+/* In a body whose messages have a role and a content each: where the blocks go. */
 enum placement blocks_placement(const struct app *app, const struct model_request *m);
-bool blocks_are_replayed(const struct app *app, const struct model_request *m);
 /* The blocks of earlier turns beside their messages, those of the turn's window left out. Once,
  * before the others. Without messages there are no blocks. */
 void blocks_put_earlier(const struct app *app, struct model_request *m);
