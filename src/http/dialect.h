@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "core/account.h"
 
-struct app;
+struct app; /* what handlers work with; defined by surface */
 struct ctx;
 struct request;
 struct reply;

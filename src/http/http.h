@@ -9,8 +9,6 @@
 #include "http/stream.h"
 #include "http/trace.h"
 
-struct app; /* what handlers work with; defined by surface */
-
 /* --- a request and its reply --- */
 
 enum { ROUTE_PARAMS_MAX = 6, REPLY_HEADERS_MAX = 16 };
