@@ -79,7 +79,7 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
 {
     const struct settings *s = app->settings;
     assert(in->who.pool.user.n);
-    *out = (struct chat_scene){.wish = *wish};
+    *out = (struct chat_scene){.request = in, .wish = *wish};
     /* Whoever begins a turn writes into the session, so it must be one that the caller reaches. */
     TRY(session_of(ctx, app, in, wish->session, &out->in.pool, &out->session));
     out->in.session = out->session.id;
@@ -149,8 +149,8 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
 }
 
 /* The nearest key wins: of this request, of the user, of the server. */
-static enum status credential_of(struct ctx *ctx, struct app *app, const struct identity *who,
-                                 const struct chat_scene *scene, str *out)
+static enum status credential_of(struct ctx *ctx, struct app *app, const struct chat_scene *scene,
+                                 str *out)
 {
     *out = str_trim(scene->wish.key);
     TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
@@ -158,16 +158,17 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
         TRY(engine_model_key(ctx, app->engine, scene->in.pool.user, out));
     /* A front end's people ask its model. */
     if (!out->n)
-        TRY(engine_model_key(ctx, app->engine, who->own.user, out));
+        TRY(engine_model_key(ctx, app->engine, scene->request->who.own.user, out));
     if (!out->n)
         *out = scene->to.up->key;
     return OK;
 }
 
 /* No header of the client goes on: it speaks Cortex's dialect and its credential is one of ours. */
-static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str key, str body)
+static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str body)
 {
     struct arena *a = &ctx->arena;
+    str key = scene->key;
     struct relay *r = NEW(a, struct relay);
     const struct header headers[] = {
         {S("Content-Type"), S("application/json")},
@@ -185,12 +186,11 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     return r;
 }
 
-static enum status ask_model(struct ctx *ctx, struct app *app, struct chat_answer_in *answer,
+static enum status ask_model(struct ctx *ctx, struct app *app, struct chat_scene *scene,
                              struct reply *out)
 {
-    const struct chat_scene *scene = answer->scene;
-    str body = S(""), block = turn_out_of(answer->turn)->block;
-    TRY(credential_of(ctx, app, &answer->request->who, scene, &answer->key));
+    str body = S(""), block = turn_out_of(scene->turn)->block;
+    TRY(credential_of(ctx, app, scene, &scene->key));
     TRY(with_block(ctx, app, scene, block, body_of(ctx, scene), &body));
     /* The texts of the request, which no complaint of the model's server may bring into a log. */
     struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
@@ -198,9 +198,9 @@ static enum status ask_model(struct ctx *ctx, struct app *app, struct chat_answe
     asked.v[asked.n++] = block;
     for (size_t i = 0; i < scene->window.n; i++)
         asked.v[asked.n++] = scene->window.v[i].text;
-    answer->asked = asked;
-    out->relay = relay_of(ctx, scene, answer->key, body);
-    chat_answer_add(ctx, app, out->relay, answer);
+    scene->asked = asked;
+    out->relay = relay_of(ctx, scene, body);
+    chat_answer_add(ctx, app, out->relay, scene);
     return OK;
 }
 
@@ -237,19 +237,16 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     asks->answer_id = id_random(&ctx->arena);
     asks->replays =
         scene->to.up && placement_is_beside(target_placement(app->settings, &scene->to));
-    struct turn *t = engine_begin_turn(ctx, app->engine, asks);
-    const struct turn_out *turn = turn_out_of(t);
+    scene->turn = engine_begin_turn(ctx, app->engine, asks);
+    const struct turn_out *turn = turn_out_of(scene->turn);
     /* Memory helps, but never at the price of the question. */
     if (tokens_of(turn->block) > scene->room - tokens_of(wish->message))
-        turn_drop_block(t, S("the memory block has no room beside the message"));
+        turn_drop_block(scene->turn, S("the memory block has no room beside the message"));
     history_put_earlier(&ctx->arena, &scene->window, turn,
                         asks->replays &&
                             target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);
-    struct chat_answer_in answer = {.request = in,
-                                    .scene = scene,
-                                    .turn = t,
-                                    .tokens_in = tokens_of(scene->system) + scene->window.tokens +
-                                                 tokens_of(turn->block) + tokens_of(wish->message)};
+    scene->tokens_in = tokens_of(scene->system) + scene->window.tokens + tokens_of(turn->block) +
+                       tokens_of(wish->message);
     out->type = wish->is_stream ? S("text/event-stream")
                 : wish->type.n  ? wish->type
                                 : S("application/json");
@@ -260,10 +257,10 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     if (asks->mode != MODE_OFF && !engine_remembers(app->engine))
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     if (scene->to.up)
-        return ask_model(ctx, app, &answer, out);
+        return ask_model(ctx, app, scene, out);
     str text;
-    TRY(engine_answer_demo(ctx, app->engine, t, wish->message, &text));
-    return chat_answer_now(ctx, app, &answer, text, out);
+    TRY(engine_answer_demo(ctx, app->engine, scene->turn, wish->message, &text));
+    return chat_answer_now(ctx, app, scene, text, out);
 }
 
 /* The body may name a person, so the request is copied with that identity: in->who itself is

@@ -24,6 +24,7 @@ MUST_USE enum status chat_say(struct ctx *ctx, struct app *app, const struct req
 
 /* All that an answer to a message in a session depends on. */
 struct chat_scene {
+    const struct request *request;
     struct chat_wish wish;
     struct session session;
     struct target to; /* without an upstream the built-in model answers */
@@ -32,23 +33,19 @@ struct chat_scene {
     struct turn_in in; /* pool, session, model, stand_in and window are set */
     struct window window;
     int64_t room; /* tokens for the message and the memory block */
+    /* of a chat, before its answer comes: */
+    struct turn *turn; /* begun with the id of the answer's message; kept before the last byte */
+    int64_t tokens_in; /* estimated; the server's count wins */
+    str key;           /* sent to the model's server */
+    struct strs asked; /* what a complaint must not repeat */
 };
 /* NOT_FOUND: there is no such session, or it is not the caller's. *out must live as long as a turn
- * that is begun with out->in. */
+ * that is begun with out->in, and as long as the exchange that is answered. */
 MUST_USE enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in,
                                    const struct chat_wish *wish, struct chat_scene *out);
 
 /* --- the answer --- */
 
-/* What an answer needs before it comes. All of it lives as long as the exchange. */
-struct chat_answer_in {
-    const struct request *request;
-    const struct chat_scene *scene; /* its turn is begun with the id of the answer's message */
-    struct turn *turn;              /* kept before the last byte goes out */
-    int64_t tokens_in;              /* estimated; the server's count wins */
-    str key;                        /* sent to the model's server */
-    struct strs asked;              /* what a complaint must not repeat */
-};
 /* The end of a request for a stream; a server that refuses it is asked again without it. */
 #define CHAT_USAGE_WISH ",\"stream_options\":{\"include_usage\":true}}"
 
@@ -59,7 +56,7 @@ const struct json *chat_envelope(struct ctx *ctx, str in_reply_to);
 
 /* Adds the filter that gives the relay's answer to the client in Cortex's shape. */
 void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
-                     const struct chat_answer_in *in);
+                     const struct chat_scene *scene);
 /* Writes an answer whose text is at hand and whose turn has ended. */
 MUST_USE enum status chat_answer_now(struct ctx *ctx, struct app *app,
-                                     const struct chat_answer_in *in, str text, struct reply *out);
+                                     const struct chat_scene *scene, str text, struct reply *out);

@@ -71,6 +71,13 @@ enum status cortex_app(struct ctx *ctx, const struct request *in, str named, str
                : fail_field(ctx, "app_id", "differs from app_id in the query");
 }
 
+enum status cortex_pool(struct ctx *ctx, struct app *app, const struct request *in, str named,
+                        struct pool_ref *out)
+{
+    TRY(cortex_app(ctx, in, named, &named));
+    return auth_pool(ctx, app, &in->who, named, "app_id", out);
+}
+
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {

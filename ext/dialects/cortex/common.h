@@ -14,6 +14,9 @@ MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct r
 /* The app that the body names, or else the query, since Cortex's clients do both. Two different
  * ones are refused, as a write must not go to a guess. */
 MUST_USE enum status cortex_app(struct ctx *ctx, const struct request *in, str named, str *out);
+/* Its pool. */
+MUST_USE enum status cortex_pool(struct ctx *ctx, struct app *app, const struct request *in,
+                                 str named, struct pool_ref *out);
 
 /*
  * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:

@@ -65,11 +65,9 @@ static HANDLER(search_memories)
     struct search_out shape = {.limit = s->limit, .offset = s->offset};
     struct similar *v;
     size_t n;
-    str name;
     if (!ask.query.n)
         return fail_field(ctx, "query", "must not be blank");
-    TRY(cortex_app(ctx, in, s->app, &name));
-    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &ask.pool));
+    TRY(cortex_pool(ctx, app, in, s->app, &ask.pool));
     TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
     for (size_t i = 0; i < n; i++)
         v[i].similarity = score_rounded(v[i].similarity);
@@ -140,7 +138,6 @@ static HANDLER(save_memory)
     const struct save_in *s = in->in;
     struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
     struct pool_ref pool;
-    str name;
     if (!m.content.n)
         return fail_field(ctx, "content", "must not be blank");
     /* The table checks that tags are strings; their number and length it cannot. */
@@ -148,8 +145,7 @@ static HANDLER(save_memory)
         return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
     if (SOME(i, s->tags.n, !s->tags.v[i].n || s->tags.v[i].n > TAG_MAX))
         return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
-    TRY(cortex_app(ctx, in, s->app, &name));
-    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
+    TRY(cortex_pool(ctx, app, in, s->app, &pool));
     m.importance = s->importance;
     TRY(engine_add(ctx, app->engine, pool, &m));
     show_memory(ctx, app, &m, clock_ms());

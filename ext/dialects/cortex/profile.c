@@ -64,9 +64,7 @@ static HANDLER(patch_profile)
     const struct patch_in *change = in->in;
     struct pool_ref pool;
     struct profile p;
-    str name;
-    TRY(cortex_app(ctx, in, change->app_id, &name));
-    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
+    TRY(cortex_pool(ctx, app, in, change->app_id, &pool));
     TRY(engine_change_profile(ctx, app->engine, pool, change->facts, &p));
     return show_profile(ctx, pool, &p, out);
 }

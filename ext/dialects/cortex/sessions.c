@@ -54,9 +54,7 @@ static HANDLER(make_session)
     const struct make_in *a = in->in;
     struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
     struct pool_ref pool;
-    str name;
-    TRY(cortex_app(ctx, in, a->app_id, &name));
-    TRY(auth_pool(ctx, app, &in->who, name, "app_id", &pool));
+    TRY(cortex_pool(ctx, app, in, a->app_id, &pool));
     TRY(engine_make_session(ctx, app->engine, pool, &s));
     out->code = 201;
     return reply_fields(out, make_out_fields, &(struct make_out){s.id, s.created});

@@ -61,17 +61,16 @@ static void write_event(struct buf *to, struct arena *a, const char *name,
     sse_write(to, str_of(name), buf_str(w.b));
 }
 
-static void write_chunk(struct buf *to, struct arena *a, const struct chat_answer_in *in, str text)
+static void write_chunk(struct buf *to, struct arena *a, const struct chat_scene *scene, str text)
 {
-    const struct chunk shape = {text, in->scene->in.answer_id};
+    const struct chunk shape = {text, scene->in.answer_id};
     write_event(to, a, "message", chunk_fields, &shape, text.n * 6 + 1024);
 }
 
 /* The whole answer, or the event that ends a stream. */
-static void write_end(struct ctx *ctx, struct buf *to, const struct chat_answer_in *in, str prices,
+static void write_end(struct ctx *ctx, struct buf *to, const struct chat_scene *scene, str prices,
                       str text, const struct chat_usage *usage)
 {
-    const struct chat_scene *scene = in->scene;
     double cost = price_of(prices, scene->model, usage->tokens_in, usage->tokens_out);
     if (scene->wish.is_stream) {
         const struct done_event shape = {S("completed"), *usage, cost, scene->to.model};
@@ -93,7 +92,7 @@ static void write_end(struct ctx *ctx, struct buf *to, const struct chat_answer_
 struct chat_answer {
     struct filter filter;
     struct engine *engine;
-    struct chat_answer_in in;
+    const struct chat_scene *scene;
     bool is_stream;  /* read as it comes */
     bool has_ended;  /* the stream gave a reason to finish, or [DONE] */
     bool is_read;    /* whole: kept, or found to be no answer */
@@ -144,7 +143,7 @@ static void read_event(void *arg, UNUSED str name, str data)
         a->has_ended |= json_string(json_get(choice, "finish_reason")).n > 0;
         buf_add(&a->text, text);
         if (text.n)
-            write_chunk(&a->out, &ctx->arena, &a->in, text);
+            write_chunk(&a->out, &ctx->arena, a->scene, text);
     }
     ctx_clear_failure(ctx);
     arena_reset(&ctx->arena);
@@ -160,7 +159,7 @@ static bool is_success(const struct relay *r)
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct chat_answer *a = answer_of(f);
-    a->is_stream = a->in.scene->wish.is_stream && is_success(r) &&
+    a->is_stream = a->scene->wish.is_stream && is_success(r) &&
                    str_find(r->type, S("text/event-stream")) < r->type.n;
 }
 
@@ -190,8 +189,8 @@ static bool end_answer(UNUSED struct filter *f, UNUSED struct relay *r, UNUSED s
 static enum status fail_with_text(struct ctx *ctx, const struct chat_answer *a, const char *what,
                                   str answer)
 {
-    str said =
-        http_complaint(&ctx->arena, answer, COMPLAINT_MAX, a->in.key, a->in.asked.v, a->in.asked.n);
+    const struct chat_scene *s = a->scene;
+    str said = http_complaint(&ctx->arena, answer, COMPLAINT_MAX, s->key, s->asked.v, s->asked.n);
     return fail(ctx, UPSTREAM, "the model's server %s%s" S_FMT, what, said.n ? ": " : "",
                 S_ARG(said));
 }
@@ -240,10 +239,10 @@ static bool asks_otherwise(struct ctx *ctx, struct chat_answer *a, struct relay 
     return true;
 }
 
-static void complete_usage(struct chat_usage *usage, const struct chat_answer_in *in, str text)
+static void complete_usage(struct chat_usage *usage, const struct chat_scene *scene, str text)
 {
     if (!usage->tokens_in)
-        usage->tokens_in = in->tokens_in;
+        usage->tokens_in = scene->tokens_in;
     if (!usage->tokens_out)
         usage->tokens_out = tokens_of(text);
 }
@@ -263,13 +262,13 @@ static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *
         return OK;
     a->is_read = true;
     TRY(read_answer(ctx, a, r, &text));
-    TRY(engine_end_turn(ctx, app->engine, a->in.turn, text));
-    complete_usage(&a->usage, &a->in, text);
+    TRY(engine_end_turn(ctx, app->engine, a->scene->turn, text));
+    complete_usage(&a->usage, a->scene, text);
     buf_clear(&a->out);
     /* Of a stream that the server answered whole. */
-    if (a->in.scene->wish.is_stream && !a->is_stream)
-        write_chunk(&a->out, &ctx->arena, &a->in, text);
-    write_end(ctx, &a->out, &a->in, app->settings->prices, text, &a->usage);
+    if (a->scene->wish.is_stream && !a->is_stream)
+        write_chunk(&a->out, &ctx->arena, a->scene, text);
+    write_end(ctx, &a->out, a->scene, app->settings->prices, text, &a->usage);
     out->rest = buf_str(&a->out);
     return OK;
 }
@@ -286,12 +285,12 @@ static str word_failure(struct filter *f, struct relay *r, enum status how, str 
 {
     struct chat_answer *a = answer_of(f);
     if (!a->is_read && is_success(r))
-        engine_turn_answered(a->engine, a->in.turn, no_text, NULL);
+        engine_turn_answered(a->engine, a->scene->turn, no_text, NULL);
     struct ctx *ctx = &a->scratch;
     struct reply words = {.body = buf_make(&ctx->arena, 64 << 10)};
     ctx_clear_failure(ctx);
     fail(ctx, how, S_FMT, S_ARG(why));
-    word_cortex_error(ctx, how, a->in.request, &words);
+    word_cortex_error(ctx, how, a->scene->request, &words);
     buf_clear(&a->out);
     sse_write(&a->out, S("error"), buf_str(&words.body));
     return buf_str(&a->out);
@@ -302,9 +301,9 @@ static void free_answer(struct filter *f, struct ctx *ctx, struct app *app, stru
                         enum status how)
 {
     struct chat_answer *a = answer_of(f);
-    if (!engine_finish_turn(ctx, app->engine, a->in.turn) && how != OK && !a->is_read &&
+    if (!engine_finish_turn(ctx, app->engine, a->scene->turn) && how != OK && !a->is_read &&
         is_success(r))
-        turn_keep(ctx, app, a->in.turn, S(""));
+        turn_keep(ctx, app, a->scene->turn, S(""));
     buf_free(&a->held);
     buf_free(&a->text);
     buf_free(&a->out);
@@ -316,7 +315,7 @@ static void free_answer(struct filter *f, struct ctx *ctx, struct app *app, stru
 /* out may hold one event for each piece of text, so it may grow to several times the text
  * itself. */
 void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
-                     const struct chat_answer_in *in)
+                     const struct chat_scene *scene)
 {
     static const struct filter_ops ops = {.head = begin_answer,
                                           .data = read_bytes,
@@ -324,10 +323,10 @@ void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
                                           .work = finish_answer,
                                           .failed = word_failure,
                                           .done = free_answer};
-    assert(in->turn && in->scene->in.answer_id.n);
+    assert(scene->turn && scene->in.answer_id.n);
     struct chat_answer *a = NEW(&ctx->arena, struct chat_answer);
     a->engine = app->engine;
-    a->in = *in;
+    a->scene = scene;
     a->held = buf_make(NULL, WHOLE_MAX);
     a->text = buf_make(NULL, WHOLE_MAX);
     a->out = buf_make(NULL, 8 * WHOLE_MAX);
@@ -338,15 +337,15 @@ void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
 
 /* For the built-in model: the same shapes, with the text cut into the pieces that demo_words
  * gives. */
-enum status chat_answer_now(struct ctx *ctx, struct app *app, const struct chat_answer_in *in,
+enum status chat_answer_now(struct ctx *ctx, struct app *app, const struct chat_scene *scene,
                             str text, struct reply *out)
 {
     struct chat_usage usage = {0};
     str rest = text;
-    assert(in->turn && in->scene->in.answer_id.n);
-    complete_usage(&usage, in, text);
-    while (in->scene->wish.is_stream && rest.n)
-        write_chunk(&out->body, &ctx->arena, in, demo_words(&rest));
-    write_end(ctx, &out->body, in, app->settings->prices, text, &usage);
+    assert(scene->turn && scene->in.answer_id.n);
+    complete_usage(&usage, scene, text);
+    while (scene->wish.is_stream && rest.n)
+        write_chunk(&out->body, &ctx->arena, scene, demo_words(&rest));
+    write_end(ctx, &out->body, scene, app->settings->prices, text, &usage);
     return OK;
 }

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 
 #include "ext/dialects/cortex/common.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * Users register themselves, get tokens and may leave the key of their model server here.
@@ -157,7 +157,7 @@ static FIELDS_OF(token, token_row, (STR, id), (STR, name),
                   .help = "to a minute; null: never"),
                  (AS_TIME, created, "created_at", .required = true));
 
-SHAPE(tokens_out, (JSON, tokens, .inside = token_row_fields, .help = "newest first"));
+static FIELDS_OF(list_page, tokens_out, LIST_ITEMS_AS("tokens", token_row_fields, "newest first"));
 
 /* Those that still work. */
 static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
@@ -181,9 +181,7 @@ static HANDLER(list_tokens)
     TRY(tokens_shown(ctx, app, &in->who, &v, &n));
     for (size_t i = 0; i < n; i++)
         v[i].prefix = str_printf(&ctx->arena, S_FMT "...", S_ARG(v[i].prefix));
-    struct tokens_out shape;
-    TRY(json_list(ctx, token_row_fields, v, n, sizeof *v, &shape.tokens));
-    return reply_fields(out, tokens_out_fields, &shape);
+    return list_reply(ctx, tokens_out_fields, &(struct list_page){0}, v, n, sizeof *v, out);
 }
 
 /* A token that is not theirs is answered like one that does not exist, so ids cannot be tried. */
