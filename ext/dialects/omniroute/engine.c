@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "ext/dialects/omniroute/common.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * How retrieval works, for its owner: /retrieve-preview shows what a chat would be given for a
@@ -257,7 +257,7 @@ SHAPE(provider_out, (STR, provider),
       (AS_BOOL, has_key, "hasKey", .help = "whether a key is configured or not needed"),
       (JSON, models, .inside = model_out_fields));
 
-SHAPE(providers_out, (JSON, providers, .inside = provider_out_fields));
+static FIELDS_OF(list_page, providers_out, LIST_ITEMS_AS("providers", provider_out_fields, NULL));
 
 static HANDLER(list_providers)
 {
@@ -273,9 +273,8 @@ static HANDLER(list_providers)
         items[i] = (struct provider_out){v[i].name, v[i].has_key, NULL};
         TRY(json_list(ctx, model_out_fields, models, v[i].n, sizeof *models, &items[i].models));
     }
-    struct providers_out shape;
-    TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));
-    return reply_fields(out, providers_out_fields, &shape);
+    struct list_page page = {0};
+    return list_reply(ctx, providers_out_fields, &page, items, n, sizeof *items, out);
 }
 
 /* --- reindex --- */

@@ -1,6 +1,6 @@
 /* settings.c - OmniRoute's settings over REST: of memory, of Qdrant, and its tools. */
 #include "ext/dialects/omniroute/common.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 #include "surface/common/settings_json.h"
 
 /*
@@ -178,7 +178,7 @@ struct option {
 };
 static FIELDS(option, (STR, value, .help = "provider/model"), (AS_STR, value, "label"));
 
-SHAPE(models_out, (JSON, models, .inside = option_fields, .help = "by value"));
+static FIELDS_OF(list_page, models_out, LIST_ITEMS_AS("models", option_fields, "by value"));
 
 ORDER(by_value, struct option, BY_TEXT(value));
 
@@ -199,9 +199,8 @@ static HANDLER(embedding_models)
     for (size_t i = 0; i < all; i++)
         if (!kept || !str_eq(options[kept - 1].value, options[i].value))
             options[kept++] = options[i];
-    struct models_out shape;
-    TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
-    return reply_fields(out, models_out_fields, &shape);
+    struct list_page page = {0};
+    return list_reply(ctx, models_out_fields, &page, options, kept, sizeof *options, out);
 }
 
 static const struct route routes[] = {

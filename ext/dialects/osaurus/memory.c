@@ -1,6 +1,6 @@
 /* memory.c - looking after Osaurus's memory: its ten knobs, how it does, sync, tidying. */
 #include "ext/dialects/osaurus/osaurus.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 #include "surface/common/settings_json.h"
 
 /*
@@ -79,9 +79,15 @@ SHAPE(tiers_out, (BOOL, words, .help = "whether keyword search works"),
       (AS_INT, waiting, "vectors_waiting"), (AS_INT, failed, "vectors_failed"),
       (STR, reason, .empty = EMPTY_NULL, .help = "what does not work, and why"));
 
-SHAPE(processing_out, (INT, calls), (INT, failures), (AS_INT, tokens_in, "input_tokens"),
-      (AS_INT, tokens_out, "output_tokens"), (AS_INT, average_ms, "average_duration_ms"),
-      (INT, hour_tokens), (INT, hour_budget), (AS_INT, bytes, "database_bytes"));
+struct processing_out {
+    struct distil_status of;
+    int64_t average_ms, bytes;
+};
+static FIELDS(processing_out, (AS_INT, of.day.calls, "calls"),
+              (AS_INT, of.day.failures, "failures"), (AS_INT, of.day.tokens_in, "input_tokens"),
+              (AS_INT, of.day.tokens_out, "output_tokens"),
+              (AS_INT, average_ms, "average_duration_ms"), (AS_INT, of.hour_tokens, "hour_tokens"),
+              (AS_INT, of.hour_budget, "hour_budget"), (AS_INT, bytes, "database_bytes"));
 
 SHAPE(
     status_out, (BOOL, enabled, .help = "whether memory is on"),
@@ -127,16 +133,8 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
 {
     struct engine_stats stats;
     TRY(engine_stats(ctx, app->engine, &stats));
-    struct processing_out shape = {
-        .calls = s->day.calls,
-        .failures = s->day.failures,
-        .tokens_in = s->day.tokens_in,
-        .tokens_out = s->day.tokens_out,
-        .average_ms = s->day.calls ? s->day.took_ms / s->day.calls : 0,
-        .hour_tokens = s->hour_tokens,
-        .hour_budget = s->hour_budget,
-        .bytes = stats.store.bytes,
-    };
+    struct processing_out shape = {*s, s->day.calls ? s->day.took_ms / s->day.calls : 0,
+                                   stats.store.bytes};
     out->processing = json_object_of(ctx, processing_out_fields, &shape);
     return OK;
 }
@@ -271,7 +269,8 @@ static FIELDS_OF(work, work_out, (AS_STR, pool.space, "agent_id"), (AS_STR, kind
                  (AS_INT, tokens_in, "input_tokens"), (AS_INT, tokens_out, "output_tokens"),
                  (AS_INT, took_ms, "duration_ms"), (AS_TIME, created, "created_at"));
 
-SHAPE(log_out, (JSON, log, .inside = work_out_fields, .help = "newest first, of the last 30 days"));
+static FIELDS_OF(list_page, log_out,
+                 LIST_ITEMS_AS("log", work_out_fields, "newest first, of the last 30 days"));
 
 static HANDLER(work_log)
 {
@@ -281,9 +280,7 @@ static HANDLER(work_log)
     size_t n;
     TRY(agent_pool(ctx, app, in, l->agent, &pool));
     TRY(engine_work_log(ctx, app->engine, &pool, l->kind, (size_t)l->limit, &v, &n));
-    struct log_out shape;
-    TRY(json_list(ctx, work_out_fields, v, n, sizeof *v, &shape.log));
-    return reply_fields(out, log_out_fields, &shape);
+    return list_reply(ctx, log_out_fields, &(struct list_page){0}, v, n, sizeof *v, out);
 }
 
 static const struct route routes[] = {

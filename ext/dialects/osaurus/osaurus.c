@@ -1,7 +1,7 @@
 /* osaurus.c - Osaurus's endpoints: conversations brought in whole, agents; what they share. */
 #include "ext/dialects/osaurus/osaurus.h"
 
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * Osaurus calls its spaces agents: agent_id and X-Osaurus-Agent-Id name one by any text, and it
@@ -102,7 +102,7 @@ SHAPE(agent_out, (STR, id, .help = "as agent_id and X-Osaurus-Agent-Id"),
       (AS_TIME, created, "created_at", .required = true),
       (AS_TIME, updated, "updated_at", .required = true));
 
-SHAPE(agents_out, (JSON, agents, .inside = agent_out_fields, .help = "by name"));
+static FIELDS_OF(list_page, agents_out, LIST_ITEMS_AS("agents", agent_out_fields, "by name"));
 
 /* Members about models are there because Osaurus's clients read them; an agent here has no model of
  * its own. */
@@ -123,9 +123,8 @@ static HANDLER(list_agents)
     struct agent_out *items = NEW_N(&ctx->arena, struct agent_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = agent_shape(&v[i]);
-    struct agents_out shape;
-    TRY(json_list(ctx, agent_out_fields, items, n, sizeof *items, &shape.agents));
-    return reply_fields(out, agents_out_fields, &shape);
+    struct list_page page = {0};
+    return list_reply(ctx, agents_out_fields, &page, items, n, sizeof *items, out);
 }
 
 static HANDLER(show_agent)

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
 #include "surface/common/json_form.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * A user's memories with type, priority and how often they were read. The backend that these
@@ -340,8 +340,9 @@ static FIELDS(hit, (AS_STR, of.memory.id, "id"), (AS_STR, of.memory.content, "co
               (STR, source, .help = "vector: by similarity"));
 
 /* total is the length of this list: there are no pages. */
-SHAPE(search_out, (JSON, memories, .inside = hit_fields, .help = "the most relevant first"),
-      (INT, total, .help = "number of results"));
+static FIELDS_OF(list_page, search_out,
+                 LIST_ITEMS_AS("memories", hit_fields, "the most relevant first"),
+                 (INT, total, .help = "number of results"));
 
 static double score_rounded(double value)
 {
@@ -389,9 +390,8 @@ static HANDLER(rag_search)
     for (size_t i = 0; i < kept; i++)
         docs[i] = hits[i].of.memory.doc;
     engine_accessed(ctx, app->engine, ask.pool, docs, kept);
-    struct search_out shape = {.total = (int64_t)kept};
-    TRY(json_list(ctx, hit_fields, hits, kept, sizeof *hits, &shape.memories));
-    return reply_fields(out, search_out_fields, &shape);
+    struct list_page page = {.total = (int64_t)kept};
+    return list_reply(ctx, search_out_fields, &page, hits, kept, sizeof *hits, out);
 }
 
 /* --- clear --- */
