@@ -176,31 +176,19 @@ static void write_stage(struct json_out *w, const struct chat_row *row, enum sta
 void spans_write(struct buf *b, str service, const struct chat_row *rows, size_t n,
                  int64_t epoch_us)
 {
-    struct json_out w = json_to(b);
-    json_open(&w, '{');
-    json_member_open(&w, "resourceSpans", '[');
-    json_open(&w, '{');
-    json_member_open(&w, "resource", '{');
-    json_member_open(&w, "attributes", '[');
     CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct json_out w = json_to(b);
+    buf_add(b, S("{\"resourceSpans\":[{\"resource\":{\"attributes\":["));
     write_text(&w, "service.name", str_c(&ctx.arena, service));
     write_text(&w, "service.version", REMEMBERD_VERSION);
-    json_close(&w, ']');
-    json_close(&w, '}');
-    json_member_open(&w, "scopeSpans", '[');
-    json_open(&w, '{');
-    json_member_open(&w, "scope", '{');
-    json_member_str(&w, "name", S("rememberd"));
-    json_member_str(&w, "version", S(REMEMBERD_VERSION));
-    json_close(&w, '}');
-    json_member_open(&w, "spans", '[');
+    buf_add(b, S("]},\"scopeSpans\":[{\"scope\":{\"name\":\"rememberd\","
+                 "\"version\":\"" REMEMBERD_VERSION "\"},\"spans\":["));
+    w = json_to(b);
     for (const struct chat_row *row = rows; row < rows + n; row++) {
         write_chat(&w, row, epoch_us);
         for (enum stage s = 0; s < STAGE_COUNT; s++)
             if (row->trace.stages[s].ended_us)
                 write_stage(&w, row, s, epoch_us);
     }
-    static const char ends[] = "]}]}]}";
-    for (const char *p = ends; *p; p++)
-        json_close(&w, *p);
+    buf_add(b, S("]}]}]}"));
 }
