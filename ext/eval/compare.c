@@ -30,10 +30,14 @@ static FIELDS(figure, (INT, n), (AS_NUM, a, "first"), (AS_NUM, b, "second"), (NU
               (NUM, low), (NUM, high), (AS_INT, wins, "better"), (AS_INT, losses, "worse"),
               (NUM, p));
 
+/* A question whose main figure differs. */
+SHAPE(changed, (STR, id), (STR, kind), (NUM, first), (NUM, second));
+
 struct comparison {
     struct ctx *ctx;
     const struct json *a, *b;
-    struct pair *pairs, *changed; /* changed: those in which main differs */
+    struct pair *pairs;
+    struct changed *changed;
     size_t n, n_changed, only_a, only_b;
     struct figure figures[FIGURES_MAX];
     size_t n_figures;
@@ -182,12 +186,13 @@ static void compare_figures(struct comparison *c)
 
 static void find_changed(struct comparison *c)
 {
-    c->changed = NEW_N(&c->ctx->arena, struct pair, c->n);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct pair *p = &c->pairs[i];
+    c->changed = NEW_N(&c->ctx->arena, struct changed, c->n);
+    for (const struct pair *p = c->pairs; p < c->pairs + c->n; p++) {
         double a = figure_at(p->a, c->main), b = figure_at(p->b, c->main);
         if (a < b || a > b)
-            c->changed[c->n_changed++] = *p;
+            c->changed[c->n_changed++] =
+                (struct changed){json_string(json_get(p->a, "id")),
+                                 json_string(json_get(p->a, "kind")), a, b};
     }
 }
 
@@ -209,10 +214,9 @@ static void write_text(struct buf *b, const struct comparison *c)
     buf_printf(b, "\n%s differs in %zu questions%s\n", c->main, c->n_changed,
                c->n_changed > SHOWN_MAX ? "; the first of them, --json lists all" : "");
     for (size_t i = 0; i < c->n_changed && i < SHOWN_MAX; i++) {
-        const struct pair *p = &c->changed[i];
-        str id = json_string(json_get(p->a, "id")), kind = json_string(json_get(p->a, "kind"));
-        buf_printf(b, "  " S_FMT " (" S_FMT ") %.2f → %.2f\n", S_ARG(id), S_ARG(kind),
-                   figure_at(p->a, c->main), figure_at(p->b, c->main));
+        const struct changed *q = &c->changed[i];
+        buf_printf(b, "  " S_FMT " (" S_FMT ") %.2f → %.2f\n", S_ARG(q->id), S_ARG(q->kind),
+                   q->first, q->second);
     }
 }
 
@@ -231,15 +235,8 @@ static void write_json(struct buf *b, const struct comparison *c)
     json_close(w, '}');
     json_member_str(w, "listed_by", str_of(c->main));
     json_member_open(w, "changed", '[');
-    for (size_t i = 0; i < c->n_changed; i++) {
-        const struct pair *p = &c->changed[i];
-        json_open(w, '{');
-        json_member_str(w, "id", json_string(json_get(p->a, "id")));
-        json_member_str(w, "kind", json_string(json_get(p->a, "kind")));
-        json_member_num(w, "first", figure_at(p->a, c->main));
-        json_member_num(w, "second", figure_at(p->b, c->main));
-        json_close(w, '}');
-    }
+    for (size_t i = 0; i < c->n_changed; i++)
+        fields_write(w, changed_fields, &c->changed[i]);
     json_close(w, ']');
     json_close(w, '}');
     buf_byte(b, '\n');

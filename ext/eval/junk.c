@@ -42,7 +42,10 @@ static FIELDS(fact, (STR, hash), (ENUM, judgement, .one_of = judgements), (STR, 
 struct junk_count {
     str kind;
     int64_t facts, judged, junk;
+    double share, low, high; /* in percent; NAN: not known; low and high: of the sum alone */
 };
+static FIELDS(junk_count, (NUM, low, .empty = EMPTY_OUT), (NUM, high, .empty = EMPTY_OUT),
+              (INT, facts), (INT, judged), (INT, junk), (NUM, share, .empty = EMPTY_OUT));
 
 struct audit {
     struct ctx *ctx;
@@ -183,40 +186,43 @@ static enum status read_judgements(struct audit *t, str path)
     return OK;
 }
 
-static void count_kinds(struct audit *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        size_t k = 0;
-        while (k < t->n_kinds && !str_eq(t->kinds[k].kind, t->v[i].kind))
-            k++;
-        if (k == t->n_kinds && k + 1 < KINDS_MAX)
-            t->kinds[t->n_kinds++] = (struct junk_count){.kind = t->v[i].kind};
-        struct junk_count *both[] = {&t->kinds[k < t->n_kinds ? k : t->n_kinds - 1], &t->sum};
-        for (size_t b = 0; b < 2; b++) {
-            both[b]->facts++;
-            both[b]->judged += t->v[i].judgement != UNJUDGED;
-            both[b]->junk += t->v[i].judgement == JUNK;
-        }
-    }
-}
-
-/* --- the report --- */
-
-/* Wilson's 95 % interval of a share, in percent. */
-static void interval_of(const struct junk_count *c, double *low, double *high)
+/* Wilson's 95 % interval of the share of junk. */
+static void find_interval(struct junk_count *c)
 {
     const double z = 1.96;
     double n = (double)c->judged, p = n > 0 ? (double)c->junk / n : 0;
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-    *low = n > 0 ? 100 * fmax(0, middle - half) : 0;
-    *high = n > 0 ? 100 * fmin(1, middle + half) : 100;
+    c->low = n > 0 ? 100 * fmax(0, middle - half) : 0;
+    c->high = n > 0 ? 100 * fmin(1, middle + half) : 100;
 }
+
+static void count_kinds(struct audit *t)
+{
+    t->sum.share = NAN;
+    for (size_t i = 0; i < t->n; i++) {
+        size_t k = 0;
+        while (k < t->n_kinds && !str_eq(t->kinds[k].kind, t->v[i].kind))
+            k++;
+        if (k == t->n_kinds && k + 1 < KINDS_MAX)
+            t->kinds[t->n_kinds++] =
+                (struct junk_count){t->v[i].kind, .share = NAN, .low = NAN, .high = NAN};
+        struct junk_count *both[] = {&t->kinds[k < t->n_kinds ? k : t->n_kinds - 1], &t->sum};
+        for (size_t b = 0; b < 2; b++) {
+            both[b]->facts++;
+            both[b]->judged += t->v[i].judgement != UNJUDGED;
+            both[b]->junk += t->v[i].judgement == JUNK;
+            if (both[b]->judged)
+                both[b]->share = eval_percent((double)both[b]->junk, (double)both[b]->judged);
+        }
+    }
+    find_interval(&t->sum);
+}
+
+/* --- the report --- */
 
 static void write_text(struct buf *b, const struct audit *t)
 {
-    double low, high;
-    interval_of(&t->sum, &low, &high);
     buf_printf(b, "%zu messages of users, %zu facts, %zu in the sample, %lld judged\n\n",
                t->messages, t->all, t->n, (long long)t->sum.judged);
     buf_printf(b, "%-16s %6s %6s %6s\n", "kind", "facts", "judged", "junk");
@@ -227,39 +233,25 @@ static void write_text(struct buf *b, const struct audit *t)
     }
     if (t->sum.judged)
         buf_printf(b, "\njunk: %.1f %% of those judged (95 %% interval %.1f to %.1f)\n",
-                   eval_percent((double)t->sum.junk, t->sum.judged), low, high);
+                   t->sum.share, t->sum.low, t->sum.high);
     else
         buf_printf(b, "\nnothing is judged yet: write \"good\" or \"junk\" into the sample\n");
-}
-
-static void put_count(struct json_out *w, const struct junk_count *c)
-{
-    json_member_int(w, "facts", c->facts);
-    json_member_int(w, "judged", c->judged);
-    json_member_int(w, "junk", c->junk);
-    if (c->judged)
-        json_member_num(w, "share", eval_percent((double)c->junk, c->judged));
-    json_close(w, '}');
 }
 
 static void write_json(struct buf *b, const struct audit *t)
 {
     struct json_out out = json_to(b), *w = &out;
-    double low, high;
-    interval_of(&t->sum, &low, &high);
     json_open(w, '{');
     json_member_int(w, "messages", (int64_t)t->messages);
     json_member_int(w, "facts", (int64_t)t->all);
     json_member_open(w, "kinds", '{');
     for (size_t i = 0; i < t->n_kinds; i++) {
-        json_member_open(w, str_c(&t->ctx->arena, t->kinds[i].kind), '{');
-        put_count(w, &t->kinds[i]);
+        json_key(w, str_c(&t->ctx->arena, t->kinds[i].kind));
+        fields_write(w, junk_count_fields, &t->kinds[i]);
     }
     json_close(w, '}');
-    json_member_open(w, "sample", '{');
-    json_member_num(w, "low", low);
-    json_member_num(w, "high", high);
-    put_count(w, &t->sum);
+    json_key(w, "sample");
+    fields_write(w, junk_count_fields, &t->sum);
     json_close(w, '}');
     buf_byte(b, '\n');
 }
