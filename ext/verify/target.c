@@ -58,12 +58,11 @@ bool target_has(const struct target *t, enum verb verb)
 
 /* --- what stands for values --- */
 
+/* In a list that ends with a row without a name. */
 struct value {
     const char *name;
     str value;
 };
-
-enum { VALUES = 6 };
 
 static void add_percent(struct buf *b, str s)
 {
@@ -72,19 +71,19 @@ static void add_percent(struct buf *b, str s)
 }
 
 /* escape writes a value as the place needs it. */
-static str filled(struct arena *a, str form, const struct value v[VALUES],
+static str filled(struct arena *a, str form, const struct value *all,
                   void (*escape)(struct buf *b, str s))
 {
     struct buf b = buf_make(a, BODY_MAX);
     while (form.n) {
-        size_t i = 0;
-        while (i < VALUES && !str_starts(form, str_of(v[i].name)))
-            i++;
-        if (i < VALUES)
-            escape(&b, v[i].value);
+        const struct value *v = all;
+        while (v->name && !str_starts(form, str_of(v->name)))
+            v++;
+        if (v->name)
+            escape(&b, v->value);
         else
             buf_byte(&b, *form.p);
-        form = str_sub(form, i < VALUES ? strlen(v[i].name) : 1, form.n);
+        form = str_sub(form, v->name ? strlen(v->name) : 1, form.n);
     }
     return buf_str(&b);
 }
@@ -92,21 +91,16 @@ static str filled(struct arena *a, str form, const struct value v[VALUES],
 /* "%0" and "%1" are marks, "%#" counts. */
 static str step_text(struct arena *a, const struct target *t, const struct step *step, int count)
 {
-    struct buf b = buf_make(a, BODY_MAX);
-    for (const char *c = step->text; *c; c++) {
-        if (*c != '%')
-            buf_byte(&b, *c);
-        else if (*++c == '#')
-            buf_printf(&b, "%d", count);
-        else
-            buf_add(&b, t->marks[*c - '0']);
-    }
-    return buf_str(&b);
+    const struct value v[] = {{"%0", t->marks[0]},
+                              {"%1", t->marks[1]},
+                              {"%#", str_printf(a, "%d", count)},
+                              {NULL}};
+    return filled(a, str_of(step->text), v, buf_add);
 }
 
 /* --- calls --- */
 
-static size_t headers_of(struct arena *a, const struct target *t, const struct value v[VALUES],
+static size_t headers_of(struct arena *a, const struct target *t, const struct value *v,
                          bool has_token, struct header *out, size_t max)
 {
     size_t n = 0;
@@ -122,7 +116,7 @@ static size_t headers_of(struct arena *a, const struct target *t, const struct v
 }
 
 static str body_of(struct arena *a, const struct target *t, const struct json *call,
-                   const struct value v[VALUES])
+                   const struct value *v)
 {
     const struct json *body = json_get(call, "body");
     if (!body)
@@ -136,12 +130,13 @@ static enum status call_once(struct ctx *ctx, struct target *t, const struct jso
 {
     enum { HEADERS_MAX = 16 };
     struct header headers[HEADERS_MAX];
-    const struct value v[VALUES] = {{"{text}", text},
-                                    {"{id}", t->id},
-                                    {"{token}", t->tokens[who]},
-                                    {"{space}", t->spaces[who]},
-                                    {"{other}", t->spaces[1 - who]},
-                                    {"{fresh}", id_random(&ctx->arena)}};
+    const struct value v[] = {{"{text}", text},
+                              {"{id}", t->id},
+                              {"{token}", t->tokens[who]},
+                              {"{space}", t->spaces[who]},
+                              {"{other}", t->spaces[1 - who]},
+                              {"{fresh}", id_random(&ctx->arena)},
+                              {NULL}};
     size_t n = headers_of(&ctx->arena, t, v, t->tokens[who].n > 0, headers, HEADERS_MAX);
     str path = filled(&ctx->arena, json_string(json_get(call, "path")), v, add_percent);
     const struct call one = {.url =
