@@ -199,15 +199,14 @@ enum status import_flush_memories(struct import_run *run)
                        .memories = run->memories,
                        .n_memories = run->n_memories,
                        .rule = PUT_IMPORT};
-    const struct quota more = {.memories = (int64_t)run->n_new,
-                               .bytes = run->n_new ? (int64_t)run->bytes : 0};
     bool is_written = run->n_memories && !run->im.in->dry_run;
-    enum status s = is_written ? engine_check_quota(&run->batch, run->im.e, b.pool, more) : OK;
+    enum status s = is_written ? engine_check_quota(&run->batch, run->im.e, b.pool, run->more) : OK;
     if (s == OK && is_written)
         s = store_write(&run->batch, run->im.e->store, &b);
     s = importer_pass(&run->record, &run->batch, s);
     run->memories = NULL;
-    run->n_memories = run->n_new = run->bytes = 0;
+    run->n_memories = run->bytes = 0;
+    run->more = (struct quota){0};
     arena_reset(&run->batch.arena);
     return s;
 }
@@ -218,7 +217,7 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
 {
     struct import_run *run = f->run;
     struct import_report *r = run->im.report;
-    struct memory m = *given, there;
+    struct memory m = *given, there = {0};
     bool is_erased;
     TRY(complete_memory(f, &m));
     if (!m.content.n)
@@ -240,7 +239,8 @@ enum status foreign_memory(struct foreign *f, const struct memory *given)
     memories_add(&run->batch.arena, &run->memories, &run->n_memories,
                  memory_copy(&run->batch.arena, &m));
     run->bytes += m.content.n + m.metadata.n;
-    run->n_new += is_new;
+    run->more.memories += is_new && !m.valid_to;
+    run->more.bytes += quota_bytes(NULL, 0, &m, 1) - quota_bytes(NULL, 0, &there, 1);
     r->new_memories += is_new;
     r->updated += !is_new;
     return run->n_memories == BATCH || run->bytes > BATCH_BYTES ? import_flush_memories(run) : OK;

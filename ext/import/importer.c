@@ -93,10 +93,9 @@ static enum status queue_bundle(struct importer *im)
         b.session.title = engine_title_of(b.messages, b.n_messages);
     b.session.created = b.session.created ? b.session.created : b.messages[0].created;
     forget_requests_leave(S(""), b.messages, b.n_messages);
-    const struct quota more = {.memories = (int64_t)b.n_memories,
-                               .messages = (int64_t)im->n_new,
-                               .bytes =
-                                   quota_bytes(b.messages, b.n_messages, b.memories, b.n_memories)};
+    struct quota more = im->more;
+    more.memories = (int64_t)b.n_memories;
+    more.bytes += quota_bytes(NULL, 0, b.memories, b.n_memories);
     if (im->once)
         TRY(engine_check_quota(work, im->e, b.pool, more));
     enum status s = store_write_later(work, im->e->store, &b);
@@ -112,17 +111,17 @@ enum status importer_write(struct importer *im)
     if (!im->b.n_messages)
         return OK;
     assert(im->b.n_messages <= BUNDLE_MAX && im->b.session.id.n);
-    bool is_written = !im->in->dry_run && (!im->once || im->n_new);
+    bool is_written = !im->in->dry_run && (!im->once || im->more.messages);
     enum status s = is_written ? importer_pass(im->ctx, &im->work, queue_bundle(im)) : OK;
     if (s == OK) {
         im->report->messages += (int64_t)im->b.n_messages;
         im->report->facts += (int64_t)im->b.n_memories;
-        im->report->new_messages += (int64_t)im->n_new;
-        im->report->new_sessions += im->seen.is_new && im->n_new;
-        im->seen.is_new &= !im->n_new;
+        im->report->new_messages += im->more.messages;
+        im->report->new_sessions += im->seen.is_new && im->more.messages;
+        im->seen.is_new &= !im->more.messages;
     }
     im->b = (struct bundle){.pool = im->b.pool, .session = im->b.session, .rule = im->b.rule};
-    im->n_new = 0;
+    im->more = (struct quota){0};
     im->secrets = (struct strs){0};
     arena_reset(&im->work.arena);
     TRY(s);
@@ -194,7 +193,8 @@ enum status importer_message(struct importer *im, const struct message *said)
         return OK;
     TRY(date_known(im, m, said->created, &is_new));
     im->b.n_messages++;
-    im->n_new += is_new;
+    im->more.messages += is_new;
+    im->more.bytes += is_new ? quota_bytes(m, 1, NULL, 0) : 0;
     if (im->in->extract && is_new && str_is(m->role, "user"))
         TRY(importer_pass(im->ctx, &im->work, extract_from(im, m)));
     return im->b.n_messages == BUNDLE_MAX ? importer_write(im) : OK;

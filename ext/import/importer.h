@@ -24,7 +24,7 @@ struct importer {
     } seen;
     struct bundle b;        /* so far, with facts of its messages; session id "" before the first */
     struct strs secrets;    /* of its messages */
-    size_t n_new;           /* with once: of the messages */
+    struct quota more;      /* with once: the messages that are new, and their bytes */
     int64_t now;            /* of a message without a time; no part of its id */
     struct tombstones bars; /* of the pool */
     struct import_report *report; /* with once: also of what is new */
@@ -61,13 +61,14 @@ MUST_USE enum status import_memories(struct ctx *ctx, struct engine *e, struct p
 /* --- one import of files: what its readers give goes through it into the store --- */
 
 struct import_run {
-    struct ctx *ctx;      /* the caller's */
-    struct ctx record;    /* of the record; failures of readers, too */
-    struct arena session; /* texts of the session that is open */
-    struct ctx batch;     /* memories that wait to be written */
-    struct importer im;   /* its ctx is record */
-    struct memory *memories;
-    size_t n_memories, n_new, bytes;
+    struct ctx *ctx;         /* the caller's */
+    struct ctx record;       /* of the record; failures of readers, too */
+    struct arena session;    /* texts of the session that is open */
+    struct ctx batch;        /* memories that wait to be written */
+    struct importer im;      /* its ctx is record */
+    struct memory *memories; /* of the batch; more: what they add to the user's */
+    size_t n_memories, bytes;
+    struct quota more;
     int64_t now;
     bool is_folder;
     bool is_archive;         /* a folder with what a chat program exports */

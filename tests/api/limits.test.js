@@ -252,6 +252,24 @@ test('the bytes of a user\'s texts have a limit, in every dialect, also for chan
   assert.doesNotMatch(stdout, /says \d+ bytes/);
 });
 
+test('an import counts what its memories have more than those that they update', async (t) => {
+  const server = await serve(t, { flags: ['--user-bytes-max', '600'] });
+  const memory = (id, text, day) => ({ id, memory: text, created_at: `2026-01-0${day}`, updated_at: `2026-01-0${day}` });
+  const put = async (...list) => { const res = await server.ask('POST', '/v1/memories/import', list); return [res.status, res.text]; };
+  const long = (word) => `The ${word} is in the cellar. `.repeat(8), rest = memory('b', 'Rosalind has the spare key.', 2);
+  assert.equal((await put(memory('a', long('bicycle'), 1)))[0], 200);
+  const [status, text] = await put(memory('a', long('bicycles'), 2), rest);
+  assert.equal(status, 200, `an update that is hardly longer has room: ${text}`);
+  const [refused, why] = await put(memory('a', long('bicycle').repeat(4), 3));
+  assert.equal(refused, 403, why);
+  assert.match(why, /has \d+ bytes, and the limit is 600 \(setting user_bytes_max\)/);
+  const lines = [['1', `${long('ladder')}${'It is long. '.repeat(8)}`], ['2', 'The rent is due on Mondays.']].map(([id, content]) => `${JSON.stringify({ session: 's', id, content })}\n`);
+  const said = (...v) => server.ask('POST', '/v1/memories/import?extract=false', v.join(''), { 'x-memory-user': 'anna' });
+  assert.deepEqual((await said(lines[0])).json().messages, 1);
+  const grown = await said(...lines);
+  assert.equal(grown.json().messages, 1, `a conversation that has grown by a line: ${grown.text}`);
+});
+
 test('the values of a JSON body are limited, in the words of each surface', async (t) => {
   const server = await serve(t), many = 1_000_001;
   const ask = (path, head) => server.ask('POST', path, `${head}${'0,'.repeat(many - 1)}0]}`);
