@@ -28,37 +28,24 @@ enum {
     ROW_TIME_MAX_US = 30 * 1000000 /* to the next row; the first one waits for the sorting */
 };
 
-enum column {
-    ID,
-    OWNER,
-    SESSION,
-    TYPE,
-    KEY,
-    CONTENT,
-    METADATA,
-    CREATED,
-    UPDATED,
-    EXPIRES,
-    USES,
-    LAST_USED,
-    COLUMNS
-};
-
 /* As the table memories names them, and the older memory. */
-static const char *const names[COLUMNS][2] = {
-    [ID] = {"id", "id"},
-    [OWNER] = {"api_key_id", "apiKeyId"},
-    [SESSION] = {"session_id", "sessionId"},
-    [TYPE] = {"type", "type"},
-    [KEY] = {"key", "key"},
-    [CONTENT] = {"content", "content"},
-    [METADATA] = {"metadata", "metadata"},
-    [CREATED] = {"created_at", "createdAt"},
-    [UPDATED] = {"updated_at", "updatedAt"},
-    [EXPIRES] = {"expires_at", "expiresAt"},
-    [USES] = {"access_count", "accessCount"},
-    [LAST_USED] = {"last_accessed_at", "lastAccessedAt"},
-};
+#define EACH_COLUMN(X)                                                                             \
+    X(ID, "id", "id")                                                                              \
+    X(OWNER, "api_key_id", "apiKeyId")                                                             \
+    X(SESSION, "session_id", "sessionId")                                                          \
+    X(TYPE, "type", "type")                                                                        \
+    X(KEY, "key", "key")                                                                           \
+    X(CONTENT, "content", "content")                                                               \
+    X(METADATA, "metadata", "metadata")                                                            \
+    X(CREATED, "created_at", "createdAt")                                                          \
+    X(UPDATED, "updated_at", "updatedAt")                                                          \
+    X(EXPIRES, "expires_at", "expiresAt")                                                          \
+    X(USES, "access_count", "accessCount")                                                         \
+    X(LAST_USED, "last_accessed_at", "lastAccessedAt")
+#define COLUMN_ENUM(id, now, older) id,
+#define COLUMN_NAMES(id, now, older) {now, older},
+enum column { EACH_COLUMN(COLUMN_ENUM) COLUMNS };
+static const char *const names[COLUMNS][2] = {EACH_COLUMN(COLUMN_NAMES)};
 static const char *const tables[] = {"memories", "memory", NULL};
 
 static bool is_column(const char *name)
