@@ -45,20 +45,14 @@ static void write_remote(struct ctx *ctx, const struct client_entry *e,
     json_close(&w, '}');
 }
 
+SHAPE(started, (STR, command), (STRS, args));
+
 static void write_started(UNUSED struct ctx *ctx, UNUSED const struct client_entry *e,
                           const struct target_server *to, struct buf *out)
 {
     struct json_out w = json_to(out);
-    json_open(&w, '{');
-    json_member_str(&w, "command", to->program);
-    json_member_open(&w, "args", '[');
-    json_str(&w, S("mcp"));
-    if (to->space.n) {
-        json_str(&w, S("--space"));
-        json_str(&w, to->space);
-    }
-    json_close(&w, ']');
-    json_close(&w, '}');
+    str args[] = {S("mcp"), S("--space"), to->space};
+    fields_write(&w, started_fields, &(struct started){to->program, {args, to->space.n ? 3 : 1}});
 }
 
 static void add_toml(struct buf *out, const char *key, str value)

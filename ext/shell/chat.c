@@ -54,26 +54,22 @@ static bool take_bytes(struct intake *intake, str bytes)
     return true;
 }
 
+SHAPE(chat_line, (STR, role), (STR, content));
+SHAPE(chat_body, (STR, model), (BOOL, stream), (RAW, messages));
+
 static void add_message(struct chat *c, const char *role, str content)
 {
     struct json_out w = json_to(&c->messages);
     if (c->messages.n)
         buf_byte(&c->messages, ',');
-    json_open(&w, '{');
-    json_member_str(&w, "role", str_of(role));
-    json_member_str(&w, "content", content);
-    json_close(&w, '}');
+    fields_write(&w, chat_line_fields, &(struct chat_line){str_of(role), content});
 }
 
 static str request_body(struct ctx *ctx, const struct chat *c)
 {
     struct json_out w = json_in(&ctx->arena, TALK_MAX + LINE_MAX_BYTES);
-    json_open(&w, '{');
-    json_member_str(&w, "model", c->model);
-    json_member_bool(&w, "stream", true);
-    json_member_raw(&w, "messages",
-                    str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(buf_str(&c->messages))));
-    json_close(&w, '}');
+    str messages = str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(buf_str(&c->messages)));
+    fields_write(&w, chat_body_fields, &(struct chat_body){c->model, true, messages});
     return buf_str(w.b);
 }
 

@@ -64,6 +64,8 @@ static enum status ask_health(struct ctx *ctx, const struct called_server *s, st
     return fail(ctx, UPSTREAM, "another program answers at " S_FMT, S_ARG(s->url));
 }
 
+SHAPE(status_out, (STR, url), (JSON, health), (JSON, stats), (JSON, engine));
+
 enum status shell_url_check(struct ctx *ctx, const struct options *o)
 {
     str url;
@@ -85,14 +87,8 @@ enum status command_status(struct ctx *ctx, const struct options *o)
     if (stats)
         TRY(shell_get(ctx, &s, S("/v1/engine"), &engine));
     if (o->json) {
-        struct json_out w = json_in(&ctx->arena, 1 << 20);
-        json_open(&w, '{');
-        json_member_str(&w, "url", s.url);
-        json_member_raw(&w, "health", health->source);
-        json_member_raw(&w, "stats", stats ? stats->source : S("null"));
-        json_member_raw(&w, "engine", engine ? engine->source : S("null"));
-        json_close(&w, '}');
-        print_buf(w.b);
+        const struct status_out shape = {s.url, health, stats, engine};
+        TRY(print_fields(ctx, status_out_fields, &shape));
     } else {
         printf("rememberd " S_FMT " at " S_FMT ": ",
                S_ARG(json_string(json_get(health, "version"))), S_ARG(s.url));
