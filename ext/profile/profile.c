@@ -35,13 +35,12 @@ static str content_of(struct arena *a, str name, str value)
 }
 
 /* The value as JSON, so that a number comes back as a number. */
+static FIELDS(profile_fact, (STR, name), (JSON, value));
+
 static str metadata_of(struct arena *a, const struct profile_fact *f)
 {
     struct json_out w = json_in(a, METADATA_MAX);
-    json_open(&w, '{');
-    json_member_str(&w, "name", f->name);
-    json_member_raw(&w, "value", f->value->source);
-    json_close(&w, '}');
+    fields_write(&w, profile_fact_fields, f);
     return buf_str(w.b);
 }
 

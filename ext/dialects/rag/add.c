@@ -1,5 +1,4 @@
 /* add.c - a memory that the RAG backend is given: something new, or said once more. */
-#include "base/clock.h"
 #include "base/id.h"
 #include "base/utf8.h"
 #include "ext/dialects/rag/rag.h"
@@ -180,8 +179,7 @@ HANDLER(rag_create)
     bool is_new = s == NOT_FOUND;
     if (!is_new)
         TRY(s);
-    struct create_out shape = {m.id, is_new ? S("added") : S("merged"),
-                               rag_show(ctx, &m, clock_ms())};
+    struct create_out shape = {m.id, is_new ? S("added") : S("merged"), rag_show(ctx, &m)};
     out->code = is_new ? 201 : 200;
     return reply_fields(out, rag_create_out_fields, &shape);
 }

@@ -118,10 +118,10 @@ const struct json *rag_object(struct ctx *ctx, str text)
 }
 
 /* decay_score is computed at read; the stored memory does not change. */
-struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now)
+struct rag_shown rag_show(struct ctx *ctx, const struct memory *m)
 {
     int64_t accessed = m->last_used ? m->last_used : m->created;
-    double days = (double)(now - accessed) / (double)DAY_MS;
+    double days = (double)(clock_ms() - accessed) / (double)DAY_MS;
     double decay = days > 0 ? round(pow(0.5, days / HALF_LIFE_DAYS) * 10000) / 10000 : 1;
     const struct json *metadata = rag_object(ctx, m->metadata);
     str said = json_string(json_get(metadata, "source"));
@@ -166,10 +166,9 @@ SHAPE(list_out, (JSON, memories, .inside = rag_shown_fields, .help = "last acces
 
 static struct rag_shown *show_all(struct ctx *ctx, const struct memory *v, size_t n, str user)
 {
-    int64_t now = clock_ms();
     struct rag_shown *items = NEW_N(&ctx->arena, struct rag_shown, n + 1);
     for (size_t i = 0; i < n; i++) {
-        items[i] = rag_show(ctx, &v[i], now);
+        items[i] = rag_show(ctx, &v[i]);
         items[i].user = user;
     }
     return items;
@@ -277,7 +276,7 @@ static HANDLER(get_memory)
     engine_accessed(ctx, app->engine, (struct pool_ref){in->who.pool.user, m.space}, &m.doc, 1);
     m.uses++;
     m.last_used = clock_ms();
-    struct rag_shown shape = rag_show(ctx, &m, m.last_used);
+    struct rag_shown shape = rag_show(ctx, &m);
     return reply_fields(out, rag_shown_fields, &shape);
 }
 
@@ -300,7 +299,7 @@ static HANDLER(change_memory)
     if (!to.what)
         return fail_field(ctx, "content", "content, priority or both are required");
     TRY(found_as(ctx, engine_change(ctx, app->engine, &to, &m), "memory"));
-    struct rag_shown shape = rag_show(ctx, &m, clock_ms());
+    struct rag_shown shape = rag_show(ctx, &m);
     return reply_fields(out, rag_shown_fields, &shape);
 }
 

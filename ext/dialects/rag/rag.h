@@ -22,7 +22,7 @@ struct rag_shown {
     const struct json *metadata;
 };
 extern const struct field rag_shown_fields[];
-struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now);
+struct rag_shown rag_show(struct ctx *ctx, const struct memory *m);
 /* The JSON object in a text, or {} to be written, without a type. */
 const struct json *rag_object(struct ctx *ctx, str text);
 
