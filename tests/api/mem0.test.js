@@ -355,6 +355,14 @@ test('filters: fields, operators, AND, OR, NOT, in lists and in searches', async
   assert.deepEqual(monthsIn(await mem0.search('month', { filters: { user_id: 'ann' }, topK: 2 })).length, 2);
 });
 
+test('a filter that names thousands of users takes little memory', async (t) => {
+  const server = await serve(t), users = Array.from({ length: 10000 }, (_, i) => `user${i}`);
+  const most = () => Number(/^VmHWM:\s+(\d+)/m.exec(require('node:fs').readFileSync(`/proc/${server.child.pid}/status`, 'utf8'))[1]);
+  const before = most(), found = await server.ask('POST', '/v3/memories/', { filters: { user_id: { in: users } } });
+  assert.deepEqual([found.status, found.json().count], [200, 0], found.text);
+  assert.ok(most() - before < 200_000, `${most() - before} kB more`);
+});
+
 test('pages have a count and the addresses of their neighbours', async (t) => {
   const server = await serve(t), mem0 = client(server);
   for (let i = 0; i < 7; i++) await mem0.add(say(`number ${i}`), asIs({ userId: 'ann', metadata: { even: i % 2 === 0 } }));

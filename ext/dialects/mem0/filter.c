@@ -407,12 +407,13 @@ static bool is_any_name(const struct mem0_filter *t)
     return any;
 }
 
-/* Room for every name of the request: a body is no longer than its limit. */
+/* The list moves when n is a power of two. */
 static void add_name(struct arena *a, struct strs *v, str name)
 {
     if (strs_have(v, name))
         return;
-    v->v = DUP_N(a, v->v, v->n, v->n + 1);
+    if (!(v->n & (v->n - 1)))
+        v->v = DUP_N(a, v->v, v->n, 2 * v->n + 1);
     v->v[v->n++] = name;
 }
 
