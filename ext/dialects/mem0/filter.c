@@ -12,7 +12,7 @@
  * operator becomes one test; what a field takes, and what its values look like, is a table.
  */
 
-enum { TESTS_MAX = 500 };
+enum { TESTS_MAX = 500, USERS_MAX = 1000 };
 
 enum test_op { EQ, NE, IN, NIN, GT, GTE, LT, LTE, CONTAINS, ICONTAINS };
 static const char *const op_names[] = {"eq", "ne",  "in",       "nin",       "gt", "gte",
@@ -54,7 +54,7 @@ static const char *const node_names[] = {"AND", "OR", "NOT", NULL};
 
 struct mem0_filter {
     enum node_kind kind;
-    struct mem0_filter *first, *next; /* the parts of AND, OR and NOT, and the next one beside it */
+    struct mem0_filter *first, *last, *next; /* the parts of AND, OR and NOT; the one beside it */
     const struct filtered *field;
     str member; /* of KIND_MEMBER: its name */
     enum test_op op;
@@ -78,10 +78,8 @@ static const char *c_text(struct filter_reader *r, str s)
 
 static void add_node(struct mem0_filter *parent, struct mem0_filter *node)
 {
-    struct mem0_filter **end = &parent->first;
-    while (*end)
-        end = &(*end)->next;
-    *end = node;
+    *(parent->last ? &parent->last->next : &parent->first) = node;
+    parent->last = node;
 }
 
 /* A date alone is the whole day; a number is seconds since 1970, as in mem0's timestamp. */
@@ -399,65 +397,57 @@ static bool is_id(const struct mem0_filter *t, enum mem0_entity which)
     return t->kind == NODE_TEST && t->field == &filtered[which];
 }
 
+/* The values of a test: of a list its elements. */
+static const struct json *first_value(const struct mem0_filter *t)
+{
+    return t->op == IN ? t->value->first : t->value;
+}
+
+static const struct json *next_value(const struct mem0_filter *t, const struct json *v)
+{
+    return t->op == IN ? v->next : NULL;
+}
+
 static bool is_any_name(const struct mem0_filter *t)
 {
-    bool any = t->op == EQ && str_is(json_string(t->value), "*");
-    for (const struct json *one = t->op == IN ? t->value->first : NULL; one; one = one->next)
-        any |= str_is(json_string(one), "*");
+    bool any = false;
+    for (const struct json *v = t->op == EQ || t->op == IN ? first_value(t) : NULL; v;
+         v = next_value(t, v))
+        any |= str_is(json_string(v), "*");
     return any;
 }
 
-/* The list moves when n is a power of two. */
-static void add_name(struct arena *a, struct strs *v, str name)
+static bool names_user(const struct mem0_filter *t)
 {
-    if (strs_have(v, name))
-        return;
-    if (!(v->n & (v->n - 1)))
-        v->v = DUP_N(a, v->v, v->n, 2 * v->n + 1);
-    v->v[v->n++] = name;
+    return is_id(t, ENTITY_USER) && (t->op == EQ || t->op == IN);
 }
 
-/* Whose memories can fit: these users', or (any) anybody's, of whom only these are named. */
-struct allowed {
-    bool any;
-    struct strs names;
-};
-
-static void add_names(struct arena *a, struct strs *to, const struct strs *more)
+/* Each once, and not below NOT, which names nobody whose memories are asked for. */
+static enum status gather_names(struct ctx *ctx, const struct mem0_filter *f, struct strs *out)
 {
-    for (size_t i = 0; i < more->n; i++)
-        add_name(a, to, more->v[i]);
-}
-
-static struct allowed join_allowed(struct arena *a, bool is_and, struct allowed x, struct allowed y)
-{
-    struct allowed out = {.any = is_and ? x.any && y.any : x.any || y.any};
-    if (is_and && x.any != y.any)
-        return x.any ? y : x;
-    if (!is_and || x.any) {
-        add_names(a, &out.names, &x.names);
-        add_names(a, &out.names, &y.names);
-        return out;
-    }
-    for (size_t i = 0; i < x.names.n; i++)
-        if (strs_have(&y.names, x.names.v[i]))
-            add_name(a, &out.names, x.names.v[i]);
-    return out;
-}
-
-static struct allowed allowed_by(struct arena *a, const struct mem0_filter *f)
-{
-    bool is_and = f->kind == NODE_AND, names_user = is_id(f, ENTITY_USER);
-    struct allowed out = {.any = f->kind != NODE_OR};
-    if (names_user && (f->op == EQ || f->op == IN)) {
-        out.any = false;
-        for (const struct json *v = f->op == IN ? f->value->first : f->value; v;
-             v = f->op == IN ? v->next : NULL)
-            add_name(a, &out.names, json_string(v));
+    const struct json *v = names_user(f) ? first_value(f) : NULL;
+    for (; v; v = next_value(f, v)) {
+        if (strs_have(out, json_string(v)))
+            continue;
+        if (out->n == USERS_MAX)
+            return fail_field(ctx, "filters", "must name at most %d users", USERS_MAX);
+        out->v[out->n++] = json_string(v);
     }
     for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
-        out = join_allowed(a, is_and, out, allowed_by(a, part));
-    return out;
+        TRY(gather_names(ctx, part, out));
+    return OK;
+}
+
+/* Whether memories of the user can fit, whatever they say; NULL: of one who is not named. */
+static bool can_fit(const struct mem0_filter *f, const str *user)
+{
+    bool is_in = !names_user(f);
+    for (const struct json *v = is_in ? NULL : first_value(f); v && user; v = next_value(f, v))
+        is_in |= str_eq(json_string(v), *user);
+    for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
+        if (can_fit(part, user) != (f->kind == NODE_AND))
+            return f->kind == NODE_OR;
+    return f->kind == NODE_OR ? false : is_in;
 }
 
 static bool asks_any_user(const struct mem0_filter *f)
@@ -474,10 +464,14 @@ enum status mem0_filter_users(struct ctx *ctx, const struct mem0_filter *f, stru
         return fail_field(ctx, "filters",
                           "'user_id' must name the user: memories of different users are never "
                           "read together. GET /v1/entities/ lists the users");
-    struct allowed allowed = allowed_by(&ctx->arena, f);
-    if (allowed.any && allowed.names.n)
-        add_name(&ctx->arena, &allowed.names, S("")); /* the credential itself, who is not named */
-    *out = allowed.names;
+    struct strs named = {NEW_N(&ctx->arena, str, USERS_MAX), 0};
+    TRY(gather_names(ctx, f, &named));
+    *out = (struct strs){NEW_N(&ctx->arena, str, named.n + 1), 0};
+    for (size_t i = 0; i < named.n; i++)
+        if (can_fit(f, &named.v[i]))
+            out->v[out->n++] = named.v[i];
+    if (out->n && can_fit(f, NULL) && !strs_have(out, S("")))
+        out->v[out->n++] = S(""); /* the credential itself, who is not named */
     return OK;
 }
 
