@@ -9,14 +9,13 @@ enum { LINE_MAX_BYTES = 1 << 20 };
 
 enum status each_open(struct ctx *ctx, const struct eval_in *in, const char *what, struct each *out)
 {
-    *out = (struct each){.has_texts = in->has_texts};
+    *out = (struct each){.has_texts = in->has_texts, .w = json_in(&ctx->arena, LINE_MAX_BYTES)};
     if (!in->per_question.n)
         return OK;
     out->path = in->per_question;
     out->file = fopen(str_c(&ctx->arena, in->per_question), "we");
     if (!out->file)
         return fail(ctx, STORAGE, S_FMT ": %s", S_ARG(in->per_question), strerror(errno));
-    out->w = json_in(&ctx->arena, LINE_MAX_BYTES);
     json_open(&out->w, '{');
     json_member_str(&out->w, "report", str_of(what));
     json_member_str(&out->w, "level", in->by_session ? S("session") : S("turn"));
@@ -26,15 +25,14 @@ enum status each_open(struct ctx *ctx, const struct eval_in *in, const char *wha
 
 static void write_out(struct each *each)
 {
-    fwrite(each->w.b->p, 1, each->w.b->n, each->file);
+    if (each->file)
+        fwrite(each->w.b->p, 1, each->w.b->n, each->file);
     buf_clear(each->w.b);
 }
 
 void each_begin(struct each *each, const struct exam *c, const struct exam_question *q)
 {
     struct json_out *w = &each->w;
-    if (!each->file)
-        return;
     char id[512];
     snprintf(id, sizeof id, S_FMT "/" S_FMT, S_ARG(c->id), S_ARG(q->id));
     write_out(each);
@@ -48,14 +46,11 @@ void each_begin(struct each *each, const struct exam *c, const struct exam_quest
 
 void each_num(struct each *each, const char *name, double v)
 {
-    if (each->file)
-        json_member_num(&each->w, name, v);
+    json_member_num(&each->w, name, v);
 }
 
 void each_end(struct each *each)
 {
-    if (!each->file)
-        return;
     json_close(&each->w, '}');
     json_close(&each->w, '}');
     buf_byte(each->w.b, '\n');

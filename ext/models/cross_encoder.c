@@ -78,13 +78,7 @@ static void close_encoder(void *model)
 static enum status open_encoder(struct ctx *ctx, str folder, void **out)
 {
     struct cross_encoder *c = heap_alloc(sizeof *c);
-    enum status s = read_all(ctx, folder, c);
-    if (s != OK) {
-        close_encoder(c);
-        return s;
-    }
-    *out = c;
-    return OK;
+    return model_opened(read_all(ctx, folder, c), c, close_encoder, out);
 }
 
 /* --- running it --- */

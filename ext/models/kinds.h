@@ -4,6 +4,17 @@
 #include "embed/embed.h"
 #include "embed/reranker.h"
 
+/* How a kind ends to open a model: nothing stays open on failure. */
+static inline enum status model_opened(enum status s, void *model, void (*close)(void *model),
+                                       void **out)
+{
+    if (s == OK)
+        *out = model;
+    else
+        close(model);
+    return s;
+}
+
 /* model2vec's tables, with tokenizer.json: one vector for each token, and a text is the mean. */
 extern const struct local_kind local_static;
 

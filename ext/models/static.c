@@ -64,18 +64,12 @@ static void close_table(void *model)
     free(t);
 }
 
-/* Nothing stays open on failure. NOT_FOUND: a file is missing; UNSUPPORTED and BAD_INPUT: the files
+/* NOT_FOUND: a file is missing; UNSUPPORTED and BAD_INPUT: the files
  * are of another kind, or do not fit together; STORAGE and TOO_LARGE: a file cannot be read. */
 static enum status open_table(struct ctx *ctx, str folder, void **out)
 {
     struct static_table *t = heap_alloc(sizeof *t);
-    enum status s = read_all(ctx, folder, t);
-    if (s != OK) {
-        close_table(t);
-        return s;
-    }
-    *out = t;
-    return OK;
+    return model_opened(read_all(ctx, folder, t), t, close_table, out);
 }
 
 static size_t table_dimensions(const void *model)

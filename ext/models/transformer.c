@@ -17,18 +17,14 @@ static void close_transformer(void *model)
     free(model);
 }
 
-/* Nothing stays open on failure; the statuses are those of open_table. */
+/* The statuses are those of open_table. */
 static enum status open_transformer(struct ctx *ctx, str folder, void **out)
 {
     struct bert *b = heap_alloc(sizeof *b);
     enum status s = bert_open(ctx, folder, 1, b);
-    if (s != OK) {
-        close_transformer(b);
-        return s;
-    }
-    bert_opened(b);
-    *out = b;
-    return OK;
+    if (s == OK)
+        bert_opened(b);
+    return model_opened(s, b, close_transformer, out);
 }
 
 static size_t transformer_dimensions(const void *model)
