@@ -20,8 +20,9 @@ struct foreign {
     struct {
         str session; /* of lines that do not name theirs; on the heap of the run */
         bool is_left_out;
-        str parent;     /* of a fork, while its lines are those of its parent */
-        bool is_stored; /* the parent is in no file of the import */
+        str parent;                    /* of a fork, while its lines are those of its parent */
+        bool is_stored;                /* the parent is in no file of the import */
+        const struct json *categories; /* of the file; NULL: not read yet */
         struct waiting {
             struct message m;
             bool is_given;

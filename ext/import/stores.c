@@ -1,6 +1,7 @@
 /* stores.c - memories of other memory servers: mem0, OpenMemory, the MCP reference server. */
 #include "core/settings.h"
 #include "ext/import/foreign.h"
+#include "ext/import/importer.h"
 #include "ext/import/items.h"
 
 /* The source's metadata with these members of the record, by their first names. */
@@ -71,18 +72,23 @@ SHAPE(openmemory, (STR, id, .required = true, .min = 1), (STR, content, .require
       (STR, state, .required = true, .one_of = states), (JSON, categories), (JSON, category_ids),
       (JSON, created_at), (JSON, updated_at), (JSON, archived_at));
 
-/* The file has the categories once, and each memory their ids. */
+/* The file has the categories once, and each memory their ids. They may stand behind all memories,
+ * so they are looked for once. */
 static enum status category_names(struct foreign *f, const struct json *ids, struct strs *out)
 {
-    struct json *all;
-    str list = items_member(f->text, S("categories"));
     *out = (struct strs){NULL, 0};
-    if (!ids || ids->type != JSON_ARRAY || !ids->n || !list.n)
+    if (!ids || ids->type != JSON_ARRAY || !ids->n)
         return OK;
-    TRY(json_parse(f->ctx, list, &all));
+    if (!f->state.categories) {
+        struct ctx *run = f->run->ctx;
+        struct json *all;
+        str list = items_member(f->text, S("categories"));
+        TRY(importer_pass(f->ctx, run, json_parse(run, list.n ? list : S("[]"), &all)));
+        f->state.categories = all;
+    }
     out->v = NEW_N(&f->ctx->arena, str, ids->n);
     for (const struct json *id = ids->first; id; id = id->next)
-        for (const struct json *c = all->first; c && out->n < ids->n; c = c->next)
+        for (const struct json *c = f->state.categories->first; c && out->n < ids->n; c = c->next)
             if (json_string(id).n && str_eq(text_in(c, "id"), json_string(id)))
                 out->v[out->n++] = text_in(c, "name");
     return OK;

@@ -111,6 +111,18 @@ test('memories keep their id, times, tags, metadata and state', async () => {
   assert.ok(!(await searched(at, 'canary')).some(({ text }) => /canary/.test(text)), 'what was archived is not recalled');
 });
 
+test('openmemory: categories that stand behind all memories are read once', async () => {
+  const folder = tempFolder(), at = ['--data', path.join(folder, 'data')], categories = [{ id: 'c1', name: 'houses' }], took = [];
+  const memories = Array.from({ length: 8000 }, (_, i) => ({ id: `m${i}`, content: `The bicycle ${i} is in the cellar of the house ${i}.`, state: 'active', category_ids: ['c1'] }));
+  for (const body of [{ categories, memories }, { memories, categories }]) {
+    const file = path.join(folder, 'all.json'), began = Date.now();
+    fs.writeFileSync(file, JSON.stringify(body));
+    assert.equal((await json(['import', file, '--dry-run', ...at])).new_memories, 8000);
+    took.push(Date.now() - began);
+  }
+  assert.ok(took[1] < 4 * took[0] + 1000, `${took} ms`);
+});
+
 test('mem0: what its client for JavaScript lists has the same times, expiry and users', async () => {
   const listing = { results: [{ id: 'm-1', memory: 'Ada rows', user_id: 'ada', run_id: 'r1', metadata: { mood: 'good' }, categories: ['sport'],
     created_at: '2026-05-01T10:00:00Z', updated_at: '2026-05-02T10:00:00Z', expiration_date: '2126-12-31' }] };
