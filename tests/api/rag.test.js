@@ -244,6 +244,15 @@ test('what breaks a rule is refused in FastAPI\'s words', async (t) => {
   assert.equal((await server.ask('GET', '/api/v1/memory')).json().total, 1);
 });
 
+test('metadata that is far too long is refused at once', async (t) => {
+  const { call, add } = api(await serve(t)), content = 'The red bicycle is in the cellar.', began = Date.now();
+  const many = (name, n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`${name}${i}`, 1]));
+  await add(content, { metadata: many('a', 5000) });
+  const { detail: [wrong] } = await call(422, 'POST', '', { content, metadata: many('b', 300_000) });
+  assert.deepEqual(wrong.loc, ['body', 'metadata']);
+  assert.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`);
+});
+
 test('a conversation is no memory: its ids delete nothing here', async (t) => {
   const model = await upstream(t, (req, res, asked) => answer(res, asked, 'I see.'));
   const server = await serve(t, { flags: ['--upstream', model.url] });

@@ -286,9 +286,9 @@ static bool holds_json(const struct asked *q, const struct json *whole, const st
 static bool fits_pairs(const struct asked *q, enum test_op op, const struct json *v)
 {
     bool fits = true;
-    for (const struct json *pair = v->first; pair; pair = pair->next) {
+    for (const struct json *pair = v->first; pair && fits; pair = pair->next) {
         const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, json_name(pair)));
-        fits &= is_same_json(is, pair) || (op == CONTAINS && is && holds_json(q, is, pair, false));
+        fits = is_same_json(is, pair) || (op == CONTAINS && is && holds_json(q, is, pair, false));
     }
     return fits;
 }

@@ -40,7 +40,8 @@ static str merged_metadata(struct ctx *ctx, str old, const struct rag_create_in 
     }
     if (c->source.n)
         json_member_str(&w, "source", c->source);
-    for (const struct json *m = was->first; m; m = m->next) {
+    /* What is too long already is refused, and its many members are not compared. */
+    for (const struct json *m = w.b->full ? NULL : was->first; m; m = m->next) {
         const char *name = str_c(&ctx->arena, json_name(m));
         if ((is && json_get(is, name)) || (c->source.n && str_is(json_name(m), "source")))
             continue;
