@@ -223,6 +223,7 @@ struct asked {
     const struct memory *m;
     struct mem0_ids ids;
     const struct json *metadata; /* NULL: none */
+    const struct json *member;   /* of it, that a test of KIND_MEMBER names; or NULL */
 };
 
 static bool is_same_json(const struct json *a, const struct json *b)
@@ -304,9 +305,9 @@ static int compare_json(const struct json *a, const struct json *b)
                    b->type == JSON_STRING ? json_string(b) : b->source);
 }
 
-static bool fits_member(const struct asked *q, str name, enum test_op op, const struct json *v)
+static bool fits_member(const struct asked *q, enum test_op op, const struct json *v)
 {
-    const struct json *is = json_get(q->metadata, str_c(&q->ctx->arena, name));
+    const struct json *is = q->member;
     bool is_there = is && is->type != JSON_NULL;
     bool any = v->type == JSON_STRING && str_is(json_string(v), "*");
     switch (op) {
@@ -354,20 +355,23 @@ static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum 
     case KIND_TEXT:
         return holds_text(&q->ctx->arena, m->content, text, op == ICONTAINS);
     case KIND_MEMBER:
-        return fits_member(q, t->member, op, v);
+        return fits_member(q, op, v);
     }
     return false;
 }
 
-static bool fits_test(const struct asked *q, const struct mem0_filter *t)
+/* A list may have many values, and the metadata many members: the one is looked up once. */
+static bool fits_test(struct asked q, const struct mem0_filter *t)
 {
     bool is_in = false;
+    if (t->field->kind == KIND_MEMBER)
+        q.member = json_get(q.metadata, str_c(&q.ctx->arena, t->member));
     if (t->op == NE)
-        return !fits_value(q, t, EQ, t->value);
+        return !fits_value(&q, t, EQ, t->value);
     if (t->op != IN && t->op != NIN)
-        return fits_value(q, t, t->op, t->value);
-    for (const struct json *one = t->value->first; one; one = one->next)
-        is_in |= fits_value(q, t, IN, one);
+        return fits_value(&q, t, t->op, t->value);
+    for (const struct json *one = t->value->first; one && !is_in; one = one->next)
+        is_in = fits_value(&q, t, IN, one);
     return is_in == (t->op == IN);
 }
 
@@ -375,7 +379,7 @@ static bool fits_test(const struct asked *q, const struct mem0_filter *t)
 static bool fits_node(const struct asked *q, const struct mem0_filter *f)
 {
     if (f->kind == NODE_TEST)
-        return fits_test(q, f);
+        return fits_test(*q, f);
     for (const struct mem0_filter *part = f->first; part; part = part->next)
         if (fits_node(q, part) != (f->kind == NODE_AND))
             return f->kind == NODE_OR;
