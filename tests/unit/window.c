@@ -110,6 +110,48 @@ TEST(what_stands_before_many_tools_is_found)
               S("u:one a:first u:two a:second"));
 }
 
+/* The place of what was erased stays empty: what stands behind it does not come twice. */
+TEST(a_message_before_many_tools_is_erased)
+{
+    const char *said[190] = {"u:one", "a:first", "u:two"};
+    struct message *v;
+    size_t n;
+    int64_t erased;
+    for (int i = 3; i < 187; i++)
+        said[i] = i == 124 ? "a:let me see" : "t:{}";
+    said[187] = "a:second";
+    ENGINE(e, s, p);
+    add(ctx, s, "mine", said);
+    CHECK_OK(store_session_messages(ctx, s, mine, S("mine"), 99, 1, &v, &n));
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = v[0].id}, &erased));
+    CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
+              S("u:one a:first u:two a:let me see a:second"));
+}
+
+/* What came after the answer that is gone on from belongs to another branch. */
+TEST(nor_does_another_branch_come_when_one_before_it_is_erased)
+{
+    ENGINE(e, s, p);
+    struct message v[4] = {0};
+    struct bundle b = {.pool = mine, .session = {.id = S("mine")}, .messages = v, .n_messages = 4};
+    const struct forget first = {.pool = mine, .id = S("m0")};
+    struct turn_in in = {.pool = mine};
+    int64_t erased;
+    for (size_t i = 0; i < 4; i++)
+        v[i] = (struct message){.id = str_printf(&ctx->arena, "m%zu", i),
+                                .session = b.session.id,
+                                .role = i % 2 ? S("assistant") : S("user"),
+                                .text = str_printf(&ctx->arena, "said %zu", i),
+                                .created = 1};
+    v[1].id = ID_OF(&ctx->arena, S("answer"), mine.user, mine.space, S("resp_1"));
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_forget(ctx, s, &first, &erased));
+    engine_goes_on(ctx, e, &in, S("resp_1"));
+    CHECK_STR(in.session, S("mine"));
+    CHECK_INT(in.n_window, 1);
+    CHECK_STR(in.window[0].text, S("said 1"));
+}
+
 TEST(a_question_without_an_answer_stays_unless_it_is_asked_again)
 {
     const char *said[] = {"u:one", "a:first", "u:two", NULL};

@@ -34,18 +34,13 @@ static enum status read_back(struct ctx *ctx, struct engine *e, const struct win
                              struct message *v, size_t most, size_t *n)
 {
     struct message *page;
-    size_t got, found = 0, read = 0;
-    int64_t from = -PAGE, limit = PAGE;
-    while (limit > 0 && found < most && read < READ_MAX) {
-        TRY(store_session_messages(ctx, e->store, in->pool, in->session, from, (size_t)limit, &page,
-                                   &got));
+    size_t got, found = 0;
+    int64_t end = -1;
+    for (int read = 0; end && found < most && read < READ_MAX; read += PAGE) {
+        TRY(messages_before(ctx, e, in->pool, in->session, PAGE, &end, &page, &got));
         for (size_t i = got; i-- > 0 && found < most;)
             if (is_shown(&page[i]))
                 v[most - ++found] = page[i];
-        int64_t first = got ? doc_position(page[0].doc) : 0;
-        read += got;
-        limit = first < PAGE ? first : PAGE;
-        from = first - limit;
     }
     *n = found;
     return OK;

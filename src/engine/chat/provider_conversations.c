@@ -93,18 +93,15 @@ void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str an
 {
     struct message last, *v;
     str session = t->session;
-    int64_t from = -HELD_MAX;
-    size_t n, most = HELD_MAX;
+    int64_t end = -1;
+    size_t n;
     engine_catch_up(ctx, e, t->pool);
     str id = named_id(&ctx->arena, t->pool, answer);
     if (answer.n && soft(ctx, store_message(ctx, e->store, t->pool, id, &last))) {
-        int64_t end = doc_position(last.doc) + 1; /* what came later belongs to another branch */
+        end = doc_position(last.doc) + 1; /* what came later belongs to another branch */
         session = last.session;
-        from = end > HELD_MAX ? end - HELD_MAX : 0;
-        most = (size_t)(end - from);
     }
-    if (!session.n ||
-        !soft(ctx, store_session_messages(ctx, e->store, t->pool, session, from, most, &v, &n)))
+    if (!session.n || !soft(ctx, messages_before(ctx, e, t->pool, session, HELD_MAX, &end, &v, &n)))
         return;
     t->is_found = !t->session.n;
     t->session = t->is_found ? session : t->session;

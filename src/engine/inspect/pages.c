@@ -116,25 +116,18 @@ enum status engine_message(struct ctx *ctx, struct engine *e, struct pool_ref po
     return store_learnt(ctx, e->store, pool, id, &out->learnt, &out->n_learnt);
 }
 
-/* Backwards a page may cross the positions of erased messages, so that more are asked for until the
- * page is full. */
+/* Where messages were erased more are asked for, until the page is full. */
 static enum status read_back(struct ctx *ctx, struct engine *e, const struct session_page_in *in,
                              size_t want, struct message **out, size_t *n)
 {
     struct message *v;
-    int64_t end = in->from, most = (int64_t)want;
+    size_t got;
     *out = NEW_N(&ctx->arena, struct message, want);
     *n = 0;
-    while (*n < want && end != 0) {
-        int64_t begin = end < 0 ? -most : end > most ? end - most : 0;
-        size_t got;
-        TRY(store_session_messages(ctx, e->store, in->pool, in->session, begin, want, &v, &got));
-        if (end < 0)
-            end = got ? doc_position(v[got - 1].doc) + 1 : 0;
+    for (int64_t end = in->from; *n < want && end;) {
+        TRY(messages_before(ctx, e, in->pool, in->session, want, &end, &v, &got));
         while (got && *n < want)
-            if (doc_position(v[--got].doc) < end)
-                (*out)[(*n)++] = v[got];
-        end = end > most ? end - most : 0;
+            (*out)[(*n)++] = v[--got];
     }
     return OK;
 }

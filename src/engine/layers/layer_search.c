@@ -123,23 +123,18 @@ static void look_at(struct look *l, struct ctx *own, const struct message *m)
     add_shown(l->out, kept, AS_IT_STANDS);
 }
 
-/* What stands before a place of a session, or (before < 0) at its end. *before is where the next
- * page ends; 0: there is none. */
-static enum status look_at_page(struct look *l, str session, int64_t *before)
+static enum status look_at_page(struct look *l, str session, int64_t *end)
 {
     const struct finder *f = &l->finder;
     CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, 0);
     struct message *v;
     size_t n;
-    int64_t end = *before, from = end < 0 ? -MESSAGES : end > MESSAGES ? end - MESSAGES : 0;
-    enum status s =
-        store_session_messages(&own, f->e->store, f->in->pool, session, from, MESSAGES, &v, &n);
+    enum status s = messages_before(&own, f->e, f->in->pool, session, MESSAGES, end, &v, &n);
     if (s != OK && s != NOT_FOUND) /* a session may have been forgotten meanwhile */
         return fail(f->ctx, s, "%s", own.why);
-    *before = s != OK ? 0 : from >= 0 ? from : n ? doc_position(v[0].doc) : 0;
+    *end = s == OK ? *end : 0;
     for (size_t i = s == OK ? n : 0; i-- > 0 && !is_over(l);)
-        if (end < 0 || doc_position(v[i].doc) < end)
-            look_at(l, &own, &v[i]);
+        look_at(l, &own, &v[i]);
     l->out->is_cut = !is_over(l) && (clock_mono_us() > l->deadline_us || !ctx_has_time(f->ctx));
     return OK;
 }
@@ -155,8 +150,8 @@ static enum status look_at_sessions(struct look *l, size_t *offset)
                                           .limit = SESSIONS};
     TRY(ctx_pass(f->ctx, &own, store_sessions(&own, f->e->store, &newest, &v, &n, NULL)));
     for (size_t i = 0; i < n && !is_over(l); i++)
-        for (int64_t before = -1; before && !is_over(l);)
-            TRY(look_at_page(l, v[i].id, &before));
+        for (int64_t end = -1; end && !is_over(l);)
+            TRY(look_at_page(l, v[i].id, &end));
     *offset = n == SESSIONS ? *offset + n : 0;
     return OK;
 }
