@@ -389,6 +389,29 @@ TEST(a_client_that_cuts_off_old_turns_stays_in_its_session)
     CHECK_INT(cut.turn->n_fresh, 0);
 }
 
+/* The place of what was erased stays empty: each of the others is known by its own id. */
+TEST(a_message_is_erased_that_a_client_without_the_beginning_still_sends)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    struct message *v;
+    size_t n;
+    int64_t erased;
+    talk_ask(&t, "one", "first");
+    talk_ask(&t, "two", "second");
+    talk_ask(&t, "three", "third");
+    CHECK_OK(store_session_messages(ctx, s, mine, t.turn->record.session, 0, 6, &v, &n));
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = v[3].id}, &erased));
+    struct talk cut = talk_of(ctx, e, s);
+    for (size_t i = 2; i < 6; i++)
+        talk_say(&cut, i % 2 ? "assistant" : "user", v[i].text.p);
+    talk_say(&cut, "user", "four");
+    talk_begin(&cut);
+    CHECK_STR(cut.turn->record.session, t.turn->record.session);
+    CHECK_STR(cut.turn->out.ids.v[2], v[4].id);
+    CHECK_STR(cut.turn->out.ids.v[3], v[5].id);
+}
+
 TEST(of_a_very_long_conversation_the_end_is_kept_and_goes_on)
 {
     enum { MOST = 10000, LONG = MOST + 7 };

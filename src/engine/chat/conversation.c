@@ -179,18 +179,18 @@ static bool by_chain(struct place *p)
     return true;
 }
 
-/* The messages before the known one are the same in the session and in the request. */
+/* The messages before the known one are the same in the session, where places of erased ones are
+ * empty, and in the request. */
 static void name_earlier(struct place *p, const struct message *found, size_t at)
 {
     assert(at < p->n && found->session.n);
     int64_t from = doc_position(found->doc) - (int64_t)at;
     struct message *v;
     size_t n;
-    size_t skip = from < 0 ? (size_t)-from : 0;
     if (has_found(p, store_session_messages(p->ctx, p->e->store, p->t->in.pool, found->session,
-                                            from < 0 ? 0 : from, at + 1 - skip, &v, &n)))
-        for (size_t i = 0; i < n && skip + i <= at; i++)
-            p->v[skip + i].id = v[i].id;
+                                            from < 0 ? 0 : from, at + 1, &v, &n)))
+        for (size_t i = 0; i < n && doc_position(v[i].doc) - from <= (int64_t)at; i++)
+            p->v[doc_position(v[i].doc) - from].id = v[i].id;
 }
 
 /* A conversation whose beginning was cut off. */
