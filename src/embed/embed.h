@@ -18,8 +18,8 @@ struct embed_choice {
 struct embed_choice embed_choice_of(const struct settings *s);
 
 struct embed_provider_model {
-    const char *name;
-    int64_t dimensions;
+    str name;
+    int64_t dimensions; /* 0: not known */
 };
 
 /* A server that makes vectors, and whether it is usable. */

@@ -27,13 +27,13 @@ static const struct {
 } known[] = {
     {"openai",
      "//api.openai.com",
-     {{"text-embedding-3-small", 1536},
-      {"text-embedding-3-large", 3072},
-      {"text-embedding-ada-002", 1536}}},
-    {"mistral", "//api.mistral.ai", {{"mistral-embed", 1024}}},
-    {"gemini", "//generativelanguage.googleapis.com", {{"gemini-embedding-001", 3072}}},
-    {"voyage", "//api.voyageai.com", {{"voyage-3.5", 1024}, {"voyage-3.5-lite", 1024}}},
-    {"jina", "//api.jina.ai", {{"jina-embeddings-v3", 1024}}},
+     {{S("text-embedding-3-small"), 1536},
+      {S("text-embedding-3-large"), 3072},
+      {S("text-embedding-ada-002"), 1536}}},
+    {"mistral", "//api.mistral.ai", {{S("mistral-embed"), 1024}}},
+    {"gemini", "//generativelanguage.googleapis.com", {{S("gemini-embedding-001"), 3072}}},
+    {"voyage", "//api.voyageai.com", {{S("voyage-3.5"), 1024}, {S("voyage-3.5-lite"), 1024}}},
+    {"jina", "//api.jina.ai", {{S("jina-embeddings-v3"), 1024}}},
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -69,7 +69,7 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
                                        .models = known[i].models,
                                        .up = up,
                                        .has_key = up && (up->key.n || is_local(ctx, up->url))};
-        while (one->n_models < MODELS_MAX && one->models[one->n_models].name)
+        while (one->n_models < MODELS_MAX && one->models[one->n_models].name.n)
             one->n_models++;
     }
     for (const struct upstream *u = s->upstreams; u < s->upstreams + s->n_upstreams; u++)
@@ -88,7 +88,7 @@ static struct embed_plan no_plan(str reason)
 static size_t dimensions_of(const struct embed_provider *p, str model)
 {
     for (size_t i = 0; i < p->n_models; i++)
-        if (str_is(model, p->models[i].name))
+        if (str_eq(model, p->models[i].name))
             return (size_t)p->models[i].dimensions;
     return 0;
 }

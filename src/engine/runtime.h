@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/settings.h"
 #include "core/work.h"
+#include "embed/embed.h"
 #include "store/vectors.h"
 
 struct engine;
@@ -69,18 +70,8 @@ MUST_USE enum status engine_vectors(struct ctx *ctx, struct engine *e, struct ve
 /* Makes a vector of a short text by the source that is chosen now. */
 MUST_USE enum status engine_try_vectors(struct ctx *ctx, struct engine *e, int64_t *dimensions);
 
-struct embedding_model {
-    str name;           /* "provider/model" */
-    int64_t dimensions; /* 0: not known */
-};
-struct embedding_provider {
-    str name;
-    bool has_key;
-    struct embedding_model *models;
-    size_t n;
-};
-MUST_USE enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
-                                                struct embedding_provider **out, size_t *n);
+/* Servers, and last the local sources: has_key tells that their model is installed. */
+struct embed_providers engine_embedding_providers(struct ctx *ctx, struct engine *e);
 
 /* Queues all texts for a new vector (anew), or only texts without one; *waiting counts them. The
  * background makes the vectors. */

@@ -107,44 +107,27 @@ enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref poo
 
 /* --- providers --- */
 
-static struct embedding_provider server_of(struct ctx *ctx, const struct embed_provider *p)
-{
-    struct embedding_provider out = {.name = p->name, .has_key = p->has_key};
-    out.models = NEW_N(&ctx->arena, struct embedding_model, p->n_models + 1);
-    for (; out.n < p->n_models; out.n++)
-        out.models[out.n] =
-            (struct embedding_model){str_printf(&ctx->arena, S_FMT "/%s", S_ARG(p->name),
-                                                p->models[out.n].name),
-                                     p->models[out.n].dimensions};
-    return out;
-}
-
 /* A local model. Clients show has_key as "ready": here it means that the files are installed. */
-static struct embedding_provider local_of(struct ctx *ctx, const struct engine *e,
-                                          enum embed_source source, str model)
+static struct embed_provider local_of(struct ctx *ctx, const struct engine *e,
+                                      enum embed_source source, str model)
 {
     const struct model_card *card = model_card(model);
     str folder = model_folder(ctx, e->settings, e->settings->data);
-    struct embedding_provider out = {.name = str_of(embed_source_names[source]), .n = 1};
-    out.models = NEW(&ctx->arena, struct embedding_model);
-    out.models->name = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(out.name), S_ARG(model));
-    out.models->dimensions = card ? card->dimensions : 0;
-    out.has_key = card && model_is_installed(ctx, folder, card);
-    return out;
+    struct embed_provider_model *one = NEW(&ctx->arena, struct embed_provider_model);
+    *one = (struct embed_provider_model){model, card ? card->dimensions : 0};
+    return (struct embed_provider){.name = str_of(embed_source_names[source]),
+                                   .models = one,
+                                   .n_models = 1,
+                                   .has_key = card && model_is_installed(ctx, folder, card)};
 }
 
-enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
-                                       struct embedding_provider **out, size_t *n)
+struct embed_providers engine_embedding_providers(struct ctx *ctx, struct engine *e)
 {
-    struct embed_providers servers = embed_providers(ctx, e->settings);
-    struct embedding_provider *v = NEW_N(&ctx->arena, struct embedding_provider, servers.n + 2);
-    for (size_t i = 0; i < servers.n; i++)
-        v[i] = server_of(ctx, &servers.v[i]);
-    v[servers.n] = local_of(ctx, e, EMBED_STATIC, e->settings->static_model);
-    v[servers.n + 1] = local_of(ctx, e, EMBED_TRANSFORMERS, e->settings->transformers_model);
-    *out = v;
-    *n = servers.n + 2;
-    return OK;
+    struct embed_providers all = embed_providers(ctx, e->settings);
+    all.v = DUP_N(&ctx->arena, all.v, all.n, all.n + 2);
+    all.v[all.n++] = local_of(ctx, e, EMBED_STATIC, e->settings->static_model);
+    all.v[all.n++] = local_of(ctx, e, EMBED_TRANSFORMERS, e->settings->transformers_model);
+    return all;
 }
 
 /* --- reindex --- */

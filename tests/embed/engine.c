@@ -480,17 +480,17 @@ TEST(two_processes_with_different_sources_do_not_take_turns_for_ever)
 TEST(who_can_make_vectors_is_listed)
 {
     struct setting *s = set_up(ctx, NULL);
-    struct embedding_provider *v;
-    size_t n;
-    CHECK_OK(engine_embedding_providers(ctx, s->e, &v, &n));
+    struct embed_providers all = engine_embedding_providers(ctx, s->e);
+    const struct embed_provider *v = all.v;
+    size_t n = all.n;
     CHECK_STR(v[0].name, S("openai"));
-    CHECK(!v[0].has_key && v[0].n == 3);
-    CHECK_STR(v[0].models[0].name, S("openai/text-embedding-3-small"));
+    CHECK(!v[0].has_key && v[0].n_models == 3);
+    CHECK_STR(v[0].models[0].name, S("text-embedding-3-small"));
     CHECK_INT(v[0].models[0].dimensions, 1536);
     CHECK_STR(v[n - 3].name, S("fake"));
     CHECK(v[n - 3].has_key);
     CHECK_STR(v[n - 2].name, S("static"));
-    CHECK_STR(v[n - 2].models[0].name, S("static/us/table"));
+    CHECK_STR(v[n - 2].models[0].name, S("us/table"));
     CHECK_STR(v[n - 1].name, S("transformers"));
     set(s, "{\"embedding_model\":\"static/us/table\",\"embedding_static\":true}");
     CHECK_STR(str_of(status_of(s).embedding.source), S("static"));

@@ -261,20 +261,21 @@ static FIELDS_OF(list_page, providers_out, LIST_ITEMS_AS("providers", provider_o
 
 static HANDLER(list_providers)
 {
-    struct embedding_provider *v;
-    size_t n;
-    TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
-    struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
-    for (size_t i = 0; i < n; i++) {
-        struct model_out *models = NEW_N(&ctx->arena, struct model_out, v[i].n);
-        for (size_t k = 0; k < v[i].n; k++)
-            models[k] = (struct model_out){v[i].models[k].name, model_of(v[i].models[k].name),
-                                           v[i].models[k].dimensions};
-        items[i] = (struct provider_out){v[i].name, v[i].has_key, NULL};
-        TRY(json_list(ctx, model_out_fields, models, v[i].n, sizeof *models, &items[i].models));
+    struct embed_providers all = engine_embedding_providers(ctx, app->engine);
+    struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, all.n);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct embed_provider *p = &all.v[i];
+        struct model_out *models = NEW_N(&ctx->arena, struct model_out, p->n_models);
+        for (size_t k = 0; k < p->n_models; k++)
+            models[k] = (struct model_out){str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(p->name),
+                                                      S_ARG(p->models[k].name)),
+                                           p->models[k].name, p->models[k].dimensions};
+        items[i] = (struct provider_out){p->name, p->has_key, NULL};
+        TRY(json_list(ctx, model_out_fields, models, p->n_models, sizeof *models,
+                      &items[i].models));
     }
     struct list_page page = {0};
-    return list_reply(ctx, providers_out_fields, &page, items, n, sizeof *items, out);
+    return list_reply(ctx, providers_out_fields, &page, items, all.n, sizeof *items, out);
 }
 
 /* --- reindex --- */

@@ -185,16 +185,16 @@ ORDER(by_value, struct option, BY_TEXT(value));
 /* Without duplicates; the default model is always listed. */
 static HANDLER(embedding_models)
 {
-    struct embedding_provider *v;
-    size_t n, all = 1, kept = 0;
-    TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
-    for (size_t i = 0; i < n; i++)
-        all += v[i].n;
+    struct embed_providers from = engine_embedding_providers(ctx, app->engine);
+    size_t all = 1, kept = 0;
+    for (size_t i = 0; i < from.n; i++)
+        all += from.v[i].n_models;
     struct option *options = NEW_N(&ctx->arena, struct option, all);
     options[0].value = S("openai/text-embedding-3-small");
-    for (size_t i = 0, at = 1; i < n; i++)
-        for (size_t j = 0; j < v[i].n; j++)
-            options[at++].value = v[i].models[j].name;
+    for (size_t i = 0, at = 1; i < from.n; i++)
+        for (size_t j = 0; j < from.v[i].n_models; j++)
+            options[at++].value = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(from.v[i].name),
+                                             S_ARG(from.v[i].models[j].name));
     qsort(options, all, sizeof *options, by_value);
     for (size_t i = 0; i < all; i++)
         if (!kept || !str_eq(options[kept - 1].value, options[i].value))
