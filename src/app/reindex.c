@@ -46,15 +46,15 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
     TRY(instance_open(ctx, o, TO_CHANGE, &instance));
     TRY(engine_reindex(ctx, instance.engine, o->force, &waiting));
     TRY(engine_status(ctx, instance.engine, everywhere, false, &status));
-    if (!status.embedding.source)
+    if (!status.embedding_source)
         return fail(ctx, UNSUPPORTED, "no embedding source is usable: " S_FMT,
                     S_ARG(status.embedding.reason));
     TRY(embed_all(ctx, &instance, &now));
-    struct reindex_out out = {str_of(status.embedding.source), status.embedding.model, now.rows,
+    struct reindex_out out = {str_of(status.embedding_source), status.embedding.model, now.rows,
                               now.failed, now.waiting};
     if (o->json)
         return print_fields(ctx, reindex_out_fields, &out);
-    printf("%lld vectors by %s " S_FMT, (long long)now.rows, status.embedding.source,
+    printf("%lld vectors by %s " S_FMT, (long long)now.rows, status.embedding_source,
            S_ARG(status.embedding.model));
     if (now.waiting || now.failed)
         printf("; %lld texts queued, %lld failed", (long long)now.waiting, (long long)now.failed);

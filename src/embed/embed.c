@@ -416,15 +416,14 @@ void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out)
         why = now.plan.reason;
     else if (!why.n)
         why = known_fault(ctx, e, &now.plan);
-    *out =
-        (struct embed_status){.source = now.plan.source,
-                              .model = now.plan.model,
-                              .dimensions = now.dimensions ? now.dimensions : now.plan.dimensions,
-                              .available = now.plan.source != EMBED_NONE && !why.n,
-                              .reason = why,
-                              .hits = stats.hits,
-                              .misses = stats.misses,
-                              .size = stats.size};
+    *out = (struct embed_status){.source = now.plan.source,
+                                 .model = now.plan.model,
+                                 .dimensions = (int64_t)(now.dimensions ?: now.plan.dimensions),
+                                 .available = now.plan.source != EMBED_NONE && !why.n,
+                                 .reason = why,
+                                 .hits = (int64_t)stats.hits,
+                                 .misses = (int64_t)stats.misses,
+                                 .size = (int64_t)stats.size};
 }
 
 void embed_forget(struct embed *e)

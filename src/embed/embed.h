@@ -122,11 +122,10 @@ str embedding_signature(struct ctx *ctx, const struct embedding *v);
 struct embed_status {
     enum embed_source source;
     str model;
-    size_t dimensions; /* 0: not known yet */
-    bool available;    /* a source is chosen, and no failure of it is known */
-    str reason;        /* why there is no source, or the last failure; "" otherwise */
-    uint64_t hits, misses;
-    size_t size; /* entries of the cache */
+    int64_t dimensions;         /* 0: not known yet */
+    bool available;             /* a source is chosen, and no failure of it is known */
+    str reason;                 /* why there is no source, or the last failure; "" otherwise */
+    int64_t hits, misses, size; /* of the cache; size: entries */
 };
 void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out);
 

@@ -142,7 +142,7 @@ static enum status watch_vectors(struct job_run *run, struct reindexed *out, str
         TRY(ctx_pass(run->ctx, &look, store_vector_stats(&look, run->e->store, NULL, &now)));
         all = now.waiting > all ? now.waiting : all;
         *out =
-            (struct reindexed){now.rows, now.waiting, now.failed, str_of(status.embedding.source),
+            (struct reindexed){now.rows, now.waiting, now.failed, str_of(status.embedding_source),
                                str_dup(&run->ctx->arena, status.embedding.model)};
         *reason = str_dup(&run->ctx->arena, status.embedding.reason);
         job_progress(run, all - now.waiting, all);

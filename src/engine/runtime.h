@@ -35,15 +35,8 @@ MUST_USE enum status engine_renew_settings(struct ctx *ctx, struct engine *e,
 
 struct engine_status {
     bool words_ok;
-    struct {
-        const char *source; /* remote, static, transformers; NULL: none */
-        str model;
-        int64_t dimensions; /* 0: not known yet */
-        bool available;
-        str reason; /* "" when all is well */
-        uint64_t hits, misses;
-        int64_t size;
-    } embedding;
+    const char *embedding_source; /* remote, static, transformers, encoder; NULL: none */
+    struct embed_status embedding;
     struct {
         const char *backend; /* sqlite-vec, qdrant, none */
         bool available;
@@ -88,13 +81,9 @@ bool engine_mirrors(struct engine *e);
 MUST_USE enum status engine_load_reranker(struct ctx *ctx, struct engine *e);
 
 /* Qdrant alone, for its own endpoints. */
-struct engine_hit {
-    str id, payload; /* payload as JSON */
-    double score;
-};
 MUST_USE enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us);
 MUST_USE enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                          str query, size_t limit, struct engine_hit **out,
+                                          str query, size_t limit, struct qdrant_hit **out,
                                           size_t *n);
 MUST_USE enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user,
                                            int64_t *deleted);

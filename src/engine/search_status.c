@@ -18,16 +18,16 @@ enum { PROBE_MS = 5000 }; /* for a source that is asked for its dimensions, whil
 static void embedding_status(struct ctx *ctx, struct engine *e, struct engine_status *out)
 {
     struct chosen c = chosen_of(ctx, e);
-    struct embed_status s;
-    embed_status(ctx, e->embed, &s);
-    out->embedding.source = c.source ? embed_source_names[c.source] : NULL;
-    out->embedding.model = c.source ? s.model : S("");
-    out->embedding.dimensions = c.source ? (int64_t)s.dimensions : 0;
-    out->embedding.available = c.source && s.available;
-    out->embedding.reason = c.source ? s.reason : no_source(ctx, e);
-    out->embedding.hits = s.hits;
-    out->embedding.misses = s.misses;
-    out->embedding.size = (int64_t)s.size;
+    struct embed_status *s = &out->embedding;
+    embed_status(ctx, e->embed, s);
+    if (c.source)
+        out->embedding_source = embed_source_names[c.source];
+    else
+        *s = (struct embed_status){.model = S(""),
+                                   .reason = no_source(ctx, e),
+                                   .hits = s->hits,
+                                   .misses = s->misses,
+                                   .size = s->size};
 }
 
 /* Of one space, or summed over all spaces of the user. */

@@ -1,7 +1,7 @@
 /* qdrant.h - Qdrant, a vector server beside the store: health, points, search. */
 #pragma once
 
-#include "core/memory.h"
+#include "store/vectors.h"
 
 struct qdrant_settings {
     str url;          /* scheme, host and port; "" is not configured */
@@ -22,11 +22,6 @@ struct qdrant_find {
     const float *v;
     size_t dimensions;
     size_t limit;
-};
-struct qdrant_hit {
-    str id; /* of the memory */
-    double score;
-    str payload; /* as JSON */
 };
 /* A memory that was erased: what is left of it. */
 struct qdrant_ref {

@@ -55,3 +55,10 @@ struct vector_stats {
 /* pool NULL: of the whole store. */
 MUST_USE enum status store_vector_stats(struct ctx *ctx, struct store *s,
                                         const struct pool_ref *pool, struct vector_stats *out);
+
+/* What Qdrant, a vector server beside the store, has found. */
+struct qdrant_hit {
+    str id; /* of the memory */
+    double score;
+    str payload; /* as JSON */
+};

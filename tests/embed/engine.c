@@ -205,7 +205,7 @@ TEST(without_a_source_nothing_waits_and_the_status_says_why)
     struct question_vector q = ask(s, "the cat");
     CHECK(!q.v && !q.signature.n && holds(q.without, "not enabled"));
     struct engine_status status = status_of(s);
-    CHECK(!status.embedding.source && !status.embedding.available && !status.vectors.available);
+    CHECK(!status.embedding_source && !status.embedding.available && !status.vectors.available);
     CHECK(holds(status.embedding.reason, "not enabled"));
     CHECK_STR(str_of(status.vectors.backend), S("none"));
     words_still_find(s);
@@ -493,7 +493,7 @@ TEST(who_can_make_vectors_is_listed)
     CHECK_STR(v[n - 2].models[0].name, S("us/table"));
     CHECK_STR(v[n - 1].name, S("transformers"));
     set(s, "{\"embedding_model\":\"static/us/table\",\"embedding_static\":true}");
-    CHECK_STR(str_of(status_of(s).embedding.source), S("static"));
+    CHECK_STR(str_of(status_of(s).embedding_source), S("static"));
     tear_down(s);
 }
 

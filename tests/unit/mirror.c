@@ -244,7 +244,7 @@ static int64_t waiting(struct ctx *ctx, struct store *s)
 TEST(without_a_host_nothing_is_asked)
 {
     ENGINE(e, s, p);
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     struct embedding by;
     size_t n;
     int64_t x;
@@ -364,7 +364,7 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
 {
     FAKE(f);
     ENGINE(e, s, p);
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     struct embedding by;
     size_t n;
     turn_on(ctx, e, &settings, &f);
@@ -404,7 +404,7 @@ TEST(a_search_finds_what_was_just_added_and_waits_for_no_backlog)
 {
     FAKE(f);
     ENGINE(e, s, p);
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     struct embedding by;
     size_t n;
     turn_on(ctx, e, &settings, &f);
@@ -425,7 +425,7 @@ TEST(a_search_that_waited_for_another_thread_in_vain_is_no_failure_of_the_server
 {
     FAKE(f);
     ENGINE(e, s, p);
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     struct embedding by;
     size_t n;
     turn_on(ctx, e, &settings, &f);
@@ -445,7 +445,7 @@ TEST(a_collection_of_another_size_is_told_and_loses_nothing)
 {
     FAKE(f);
     ENGINE(e, s, p);
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     size_t n;
     turn_on(ctx, e, &settings, &f);
     set_mode(&f, HAS_OTHER_SIZE);

@@ -234,12 +234,12 @@ static HANDLER(show_status)
     TRY(engine_status(ctx, app->engine, everywhere, true, &s));
     struct status_out shape = {
         .keyword = {s.words_ok, S("FTS5")},
-        .embedding = {str_of(s.embedding.source),
+        .embedding = {str_of(s.embedding_source),
                       s.embedding.model,
                       s.embedding.dimensions,
                       s.embedding.available,
                       s.embedding.reason,
-                      {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
+                      {s.embedding.hits, s.embedding.misses, s.embedding.size}},
         .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.available,
                     s.vectors.rows, s.vectors.waiting, s.vectors.failed, s.vectors.reason},
         .qdrant = qdrant_tier(ctx, &s),

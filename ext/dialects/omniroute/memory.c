@@ -58,8 +58,7 @@ static void count_cache(struct ctx *ctx, struct app *app, const struct request *
     if (!soft(ctx, engine_status(ctx, app->engine, in->who.pool, false, &status)))
         return;
     double hits = (double)status.embedding.hits, all = hits + (double)status.embedding.misses;
-    out->cache =
-        (struct cache_stats){(int64_t)status.embedding.hits, (int64_t)status.embedding.misses};
+    out->cache = (struct cache_stats){status.embedding.hits, status.embedding.misses};
     out->hit_rate = all > 0 ? hits / all : 0;
 }
 

@@ -141,7 +141,7 @@ static HANDLER(qdrant_search_now)
 {
     const struct search_in *q = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
-    struct engine_hit *v = NULL;
+    struct qdrant_hit *v = NULL;
     size_t n = 0;
     enum status s =
         engine_qdrant_search(ctx, app->engine, everywhere, q->query, (size_t)q->limit, &v, &n);

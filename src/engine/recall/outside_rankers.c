@@ -29,7 +29,7 @@ static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, st
 {
     str session = f->in->scope == SCOPE_SESSION ? f->in->within : S("");
     for (size_t limit = most;; limit *= WIDEN) {
-        struct engine_hit *hits;
+        struct qdrant_hit *hits;
         size_t found;
         TRY(mirror_search(own, f->e, f->in->pool, session, f->in->question, limit, by, &hits,
                           &found));
@@ -87,12 +87,12 @@ struct vector_hit *nearest_beside(struct finder *f, size_t most, size_t *n)
 
 /* A hit whose memory is gone or barred, even in part, is not shown: its payload is a copy. */
 enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
-                                 size_t limit, struct engine_hit **out, size_t *n)
+                                 size_t limit, struct qdrant_hit **out, size_t *n)
 {
     const struct recall_in in = {.pool = pool,
                                  .scope = pool.space.n ? SCOPE_SPACE : SCOPE_USER,
                                  .question = query};
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     struct finder f;
     size_t found, shown = 0;
     TRY(mirror_search_now(ctx, e, pool, query, limit, &hits, &found));

@@ -329,27 +329,22 @@ bool mirror_is_used(struct engine *e)
 
 static enum status find_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                struct qdrant_find *f, str text, struct embedding *by,
-                               struct engine_hit **out, size_t *n)
+                               struct qdrant_hit **out, size_t *n)
 {
-    struct qdrant_hit *hits;
     *n = 0;
     TRY(vectors_of(ctx, e, t, &text, 1, by));
     f->v = by->v;
     f->dimensions = by->dimensions;
-    enum status s = qdrant_search(ctx, &t->q, f, &hits, n);
+    enum status s = qdrant_search(ctx, &t->q, f, out, n);
     if (soft_if(ctx, s, NOT_FOUND)) /* not made yet, or deleted */
         s = store_sync_all(ctx, e->store);
-    TRY(s);
-    *out = NEW_N(&ctx->arena, struct engine_hit, *n + 1);
-    for (size_t i = 0; i < *n; i++)
-        (*out)[i] = (struct engine_hit){hits[i].id, hits[i].payload, hits[i].score};
-    return OK;
+    return s;
 }
 
 /* What is due is copied first, so that it is found; of more than one batch the answer would lack
  * too much. */
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
-                          str text, size_t limit, struct embedding *by, struct engine_hit **out,
+                          str text, size_t limit, struct embedding *by, struct qdrant_hit **out,
                           size_t *n)
 {
     struct mirror t;
@@ -372,7 +367,7 @@ enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref poo
 
 /* Asks although the circuit may be open: an administrator wants to know. */
 static enum status find_now(struct ctx *ctx, struct engine *e, const struct mirror *t,
-                            struct qdrant_find *f, str text, struct engine_hit **out, size_t *n)
+                            struct qdrant_find *f, str text, struct qdrant_hit **out, size_t *n)
 {
     struct embedding by;
     forget_failures(e, t);
@@ -381,7 +376,7 @@ static enum status find_now(struct ctx *ctx, struct engine *e, const struct mirr
 }
 
 enum status mirror_search_now(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
-                              size_t limit, struct engine_hit **out, size_t *n)
+                              size_t limit, struct qdrant_hit **out, size_t *n)
 {
     struct mirror t;
     struct qdrant_find f = {.pool = pool, .limit = limit};
@@ -420,7 +415,7 @@ static void probe_mirror(struct ctx *ctx, struct engine *e, struct mirror *t,
                          struct engine_status *out)
 {
     struct qdrant_find f = {.pool = {S(LOCAL_USER), S(DEFAULT_SPACE)}, .limit = 1};
-    struct engine_hit *hits;
+    struct qdrant_hit *hits;
     size_t n;
     t->q.timeout_ms = HEALTH_MS;
     enum status s = qdrant_health(ctx, &t->q, &out->qdrant.took_us);

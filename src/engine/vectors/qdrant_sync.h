@@ -14,11 +14,11 @@ bool mirror_is_used(struct engine *e);
  * memories wait to be copied there. */
 MUST_USE enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    str session, str text, size_t limit, struct embedding *by,
-                                   struct engine_hit **out, size_t *n);
+                                   struct qdrant_hit **out, size_t *n);
 
 /* The same for an administrator: asks although the circuit may be open, copies nothing first. */
 MUST_USE enum status mirror_search_now(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                       str query, size_t limit, struct engine_hit **out, size_t *n);
+                                       str query, size_t limit, struct qdrant_hit **out, size_t *n);
 
 /* Fills out->qdrant. probe: asks the server. */
 void mirror_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);

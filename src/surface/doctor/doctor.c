@@ -278,13 +278,13 @@ static void look_at_vectors(struct visit *v)
         add_failure(v, S("vectors"), "");
         return;
     }
-    if (!status.embedding.source) {
+    if (!status.embedding_source) {
         add_words(v, "ok", S("vectors"),
                   "run 'rememberd model pull potion-base-8M' to install a model",
                   "none, search uses words only (" S_FMT ")", S_ARG(status.embedding.reason));
         return;
     }
-    str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
+    str source = str_printf(a, "%s " S_FMT, status.embedding_source, S_ARG(status.embedding.model));
     enum status tried = engine_try_vectors(v->ctx, e, &dimensions);
     str why = ctx_take_why(v->ctx);
     if (tried != OK)

@@ -50,9 +50,9 @@ static HANDLER(parts_get)
     TRY(engine_status(ctx, app->engine, everywhere, true, &s));
     struct parts_out shape = {
         .words = {s.words_ok},
-        .embedding = {s.embedding.available, str_of(s.embedding.source), s.embedding.model,
+        .embedding = {s.embedding.available, str_of(s.embedding_source), s.embedding.model,
                       s.embedding.dimensions, s.embedding.reason, s.embedding.size,
-                      (int64_t)s.embedding.hits, (int64_t)s.embedding.misses},
+                      s.embedding.hits, s.embedding.misses},
         .vectors = {s.vectors.available, str_of(s.vectors.backend), s.vectors.rows,
                     s.vectors.waiting, s.vectors.failed, s.vectors.reason},
         .qdrant = {s.qdrant.enabled, s.qdrant.healthy,
@@ -93,7 +93,7 @@ static HANDLER(qdrant_search)
 {
     const struct search_in *q = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
-    struct engine_hit *v;
+    struct qdrant_hit *v;
     struct hits_out shape;
     size_t n;
     TRY(check_qdrant(ctx, app));
