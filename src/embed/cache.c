@@ -2,7 +2,6 @@
 #include "embed/cache.h"
 
 #include "base/clock.h"
-#include "base/id.h"
 #include "base/workers.h"
 
 /*
@@ -43,11 +42,6 @@ struct cache *cache_new(size_t max, int64_t ttl_ms)
     c->chains = heap_alloc(chains * sizeof(struct entry *));
     pthread_mutex_init(&c->lock, NULL);
     return c;
-}
-
-str cache_key(struct arena *a, str signature, str text)
-{
-    return str_printf(a, S_FMT ":" S_FMT, S_ARG(signature), S_ARG(sha256_hex(a, text)));
 }
 
 static str key_of(const struct entry *e)

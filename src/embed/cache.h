@@ -9,9 +9,6 @@ struct cache;
 struct cache *cache_new(size_t max, int64_t ttl_ms);
 void cache_free(struct cache *c);
 
-/* "source:model:dimensions:sha256 of the text", in the arena; signature is all but the last. */
-str cache_key(struct arena *a, str signature, str text);
-
 /* Copies the vector out when it is cached, not expired and has n values. Thread-safe. */
 bool cache_get(struct cache *c, str key, float *out, size_t n);
 void cache_put(struct cache *c, str key, const float *v, size_t n);

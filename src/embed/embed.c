@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/workers.h"
 #include "embed/cache.h"
 #include "embed/encoder.h"
@@ -241,11 +242,12 @@ static str signature_of(struct ctx *ctx, enum embed_source source, str model, si
                       dimensions);
 }
 
-/* The key names source, model and dimensions, so a change of model never returns old vectors. */
+/* "source:model:dimensions:sha256 of the text": a change of model never returns old vectors. */
 static str key_of(struct ctx *ctx, const struct now *now, str text)
 {
     str signature = signature_of(ctx, now->plan.source, now->plan.model, now->dimensions);
-    return cache_key(&ctx->arena, signature, text);
+    return str_printf(&ctx->arena, S_FMT ":" S_FMT, S_ARG(signature),
+                      S_ARG(sha256_hex(&ctx->arena, text)));
 }
 
 static bool find_cached(struct ctx *ctx, struct embed *e, const struct now *now, str text,

@@ -135,27 +135,31 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
 {
     struct arena *a = &ctx->arena;
     const struct dialect *speaks = str_is(ask->up->dialect, "anthropic") ? &anthropic : &openai;
+    *out = (struct llm_answer){.text = S("")};
     for (;;) {
         str body = request_body(a, ask, speaks, how);
         enum status s =
             llm_post(ctx, ask->up, speaks->path, body, ask->timeout_ms, ask->user, heard);
         if (s == OK)
             break;
+        if (s == TIMED_OUT) /* the server has probably read, and counts, the prompt */
+            estimate_tokens(ask, out);
         if (s != UPSTREAM || heard->may_pass || !adapt_manner(a, heard, how))
             return s;
         soft(ctx, s);
     }
+    str text = text_of(a, json_at(heard->root, speaks->text));
+    /* Some gateways send an error with status 200. */
+    if (!text.n && json_get(heard->root, "error"))
+        return fail(ctx, UPSTREAM, "the model server: " S_FMT,
+                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, ask->up->key, &ask->user,
+                                         1)));
     *out = (struct llm_answer){
-        .text = text_of(a, json_at(heard->root, speaks->text)),
+        .text = text,
         .tokens_in = json_int_or(json_at(heard->root, speaks->tokens_in), 0),
         .tokens_out = json_int_or(json_at(heard->root, speaks->tokens_out), 0),
         .is_cut = str_is(json_string(json_at(heard->root, speaks->reason)), speaks->is_cut),
     };
-    /* Some gateways send an error with status 200. */
-    if (!out->text.n && json_get(heard->root, "error"))
-        return fail(ctx, UPSTREAM, "the model server: " S_FMT,
-                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, ask->up->key, &ask->user,
-                                         1)));
     estimate_tokens(ask, out);
     out->text = without_thought(out->text);
     return OK;

@@ -2,7 +2,6 @@
 #include <sodium.h>
 
 #include "base/clock.h"
-#include "core/tokens.h"
 #include "llm/inside.h"
 
 /* ASKS: the question and one correction; a model that fails twice seldom succeeds later. TRIES: per
@@ -64,14 +63,12 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
     for (int i = 0; i < ASKS; i++) {
         struct llm_answer one;
         enum status s = put_patiently(ctx, &again, &how, &one);
-        if (s == TIMED_OUT) /* the server has probably read, and counts, the prompt */
-            answer->tokens_in += tokens_of(again.system) + tokens_of(again.user);
+        answer->tokens_in += one.tokens_in;
         /* A failure of the server ends the whole: another wording of the question would not
          * help. */
         TRY(s);
         answer->text = one.text;
         answer->is_cut = one.is_cut || llm_breaks_off(one.text);
-        answer->tokens_in += one.tokens_in;
         answer->tokens_out += one.tokens_out;
         struct json *object;
         if (llm_object(ctx, one.text, &object) == OK &&

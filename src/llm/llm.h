@@ -38,7 +38,8 @@ struct llm_answer {
 /*
  * POST /v1/chat/completions, or /v1/messages when the upstream's dialect is anthropic. Thoughts of
  * a reasoning model are removed. NO_AUTH (the server rejects the key), UPSTREAM (another refusal,
- * or no text in the answer, whose tokens out holds then) or TIMED_OUT.
+ * or no text in the answer, whose tokens out holds then) or TIMED_OUT (out holds those of the
+ * prompt).
  */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 

@@ -18,13 +18,6 @@ static void put(struct cache *c, const char *key)
     cache_put(c, str_of(key), v, 2);
 }
 
-TEST(a_key_names_source_model_dimensions_and_text)
-{
-    CHECK_STR(cache_key(&ctx->arena, S("static:potion-base-8M:256"), S("hello")),
-              S("static:potion-base-8M:256:"
-                "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"));
-}
-
 TEST(reading_keeps_an_entry_young)
 {
     struct cache *c = cache_new(3, 1000);

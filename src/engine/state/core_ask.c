@@ -70,20 +70,6 @@ enum core_why core_may(struct ctx *ctx, const struct engine *e, int64_t about, s
 
 /* --- one question --- */
 
-/* The server reads and bills a question that timed out: llm_json counts its tokens, llm_ask does
- * not. */
-static enum status call_model(struct ctx *ctx, const struct core_ask_in *in,
-                              const struct llm_ask *ask, struct llm_answer *answer)
-{
-    *answer = (struct llm_answer){.text = S("")};
-    if (in->shape)
-        return llm_json(ctx, ask, in->shape, in->out, answer);
-    enum status s = llm_ask(ctx, ask, answer);
-    if (s == TIMED_OUT)
-        answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
-    return s;
-}
-
 /* BAD_INPUT comes from answers that are not the JSON that was asked for: a fault of the answer and
  * not of the server, so it does not open the background's breaker (state/dependency.c). */
 static enum core_why why_of(const struct ctx *ctx, enum status s)
@@ -108,7 +94,8 @@ static enum core_why ask_model(struct ctx *ctx, struct engine *e, const struct c
     out->status = dependency_begin(ctx, d, &ticket);
     if (out->status != OK)
         return CORE_BREAKER;
-    out->status = call_model(ctx, in, ask, &answer);
+    out->status =
+        in->shape ? llm_json(ctx, ask, in->shape, in->out, &answer) : llm_ask(ctx, ask, &answer);
     dependency_end(ctx, d, ticket, out->status);
     llm_meter_add(&e->core_model.meter, answer.tokens_in + answer.tokens_out);
     out->text = answer.text;
