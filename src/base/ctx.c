@@ -2,6 +2,7 @@
 #include "base/ctx.h"
 
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -110,9 +111,8 @@ bool ctx_has_time(const struct ctx *ctx)
 
 void ctx_give_way(const struct ctx *ctx)
 {
-    static const struct timespec a_moment = {.tv_nsec = 500000};
     while (ctx->first && *ctx->first && clock_mono_us() < ctx->yields_until_us && !ctx_is_cut(ctx))
-        nanosleep(&a_moment, NULL);
+        usleep(500);
 }
 
 void ctx_free(struct ctx *ctx)

@@ -1,7 +1,7 @@
 /* job_kinds.c - the function of each kind of job. */
 #include <errno.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "base/audit.h"
 #include "base/clock.h"
@@ -24,8 +24,7 @@ enum {
 /* Until the next look; false when the job is cancelled. */
 static bool wait_a_little(struct job_run *run)
 {
-    static const struct timespec moment = {.tv_nsec = LOOK_MS * 1000000L};
-    nanosleep(&moment, NULL);
+    usleep(LOOK_MS * 1000);
     return ctx_has_time(run->ctx);
 }
 

@@ -64,8 +64,7 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
         struct llm_answer one;
         enum status s = put_patiently(ctx, &again, &how, &one);
         answer->tokens_in += one.tokens_in;
-        /* A failure of the server ends the whole: another wording of the question would not
-         * help. */
+        /* Where the server fails, another wording of the question would not help. */
         TRY(s);
         answer->text = one.text;
         answer->is_cut = one.is_cut || llm_breaks_off(one.text);

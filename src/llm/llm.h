@@ -38,8 +38,7 @@ struct llm_answer {
 /*
  * POST /v1/chat/completions, or /v1/messages when the upstream's dialect is anthropic. Thoughts of
  * a reasoning model are removed. NO_AUTH (the server rejects the key), UPSTREAM (another refusal,
- * or no text in the answer, whose tokens out holds then) or TIMED_OUT (out holds those of the
- * prompt).
+ * or no text in the answer) or TIMED_OUT; of these two out holds the tokens that the server counts.
  */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 

@@ -19,8 +19,7 @@ struct vector_set {
 /* Cheap. Without a set, dimensions is 0. */
 MUST_USE enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out);
 /* Removes all vectors and queues every document, in one transaction. When that set is in force and
- * `anew` is false, only documents that were given up are queued again. signature "" ends vectors.
- */
+ * `anew` is false, only what was given up is queued again. signature "" ends vectors. */
 MUST_USE enum status store_begin_vectors(struct ctx *ctx, struct store *s,
                                          const struct vector_set *set, bool anew);
 
@@ -58,7 +57,6 @@ MUST_USE enum status store_vector_stats(struct ctx *ctx, struct store *s,
 
 /* What Qdrant, a vector server beside the store, has found. */
 struct qdrant_hit {
-    str id; /* of the memory */
+    str id, payload; /* of the memory, and as JSON */
     double score;
-    str payload; /* as JSON */
 };

@@ -1,5 +1,5 @@
 /* background.c - sessions that are due for distilling, and the status of that work. */
-#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/distil/distil.h"
@@ -67,7 +67,6 @@ static size_t claim_of(struct engine *e)
 static enum status distil_claimed(struct ctx *ctx, struct engine *e,
                                   const struct waiting_session *v, size_t n, bool *goes_on)
 {
-    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
     int64_t began = clock_mono_us();
     assert(n <= CLAIM_MAX);
     *goes_on = true;
@@ -81,7 +80,7 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
         TRY(ctx_pass(ctx, &own, distil_session(&own, e, &v[i], false, &out)));
         *goes_on = !out.is_server;
         if (engine_has_chats(e))
-            nanosleep(&a_moment, NULL);
+            usleep(PAUSE_MS * 1000);
     }
     return OK;
 }

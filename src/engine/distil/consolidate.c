@@ -1,7 +1,7 @@
 /* consolidate.c - memories with time: merged, promoted, evicted, pruned. */
 #include "engine/distil/consolidate.h"
 
-#include <time.h>
+#include <unistd.h>
 
 #include "engine/extract/extract.h"
 #include "engine/text/content_key.h"
@@ -206,12 +206,11 @@ static enum status run_pass(struct pass *p)
 /* One pass in the process at a time, of any space. Others wait for at most WAIT_MS. */
 static enum status run_alone(struct pass *p)
 {
-    static const struct timespec a_moment = {.tv_nsec = 1000000};
     atomic_bool *busy = &p->e->work.is_consolidating;
     for (int ms = 0; atomic_exchange(busy, true); ms++) {
         if (ms == WAIT_MS || !ctx_has_time(p->ctx))
             return fail(p->ctx, TOO_BUSY, "another consolidation is running");
-        nanosleep(&a_moment, NULL);
+        usleep(1000);
     }
     enum status s = run_pass(p);
     *busy = false;

@@ -96,7 +96,6 @@ enum status quota_check_token(struct ctx *ctx, struct engine *e, str user)
 void quota_note(struct engine *e, str user, const char *why)
 {
     uint64_t hash = hash64(&user, 1);
-    atomic_uint_least64_t *slot = &e->quota_noted[hash % QUOTA_SLOTS];
-    if (atomic_exchange(slot, hash) != hash)
+    if (atomic_exchange(&e->quota_noted[hash % QUOTA_SLOTS], hash) != hash)
         log_event(LOG_WARN, "quota.reached", "user=\"" S_FMT "\" why=\"%s\"", S_ARG(user), why);
 }

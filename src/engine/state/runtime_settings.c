@@ -2,7 +2,7 @@
 #include "engine/state/state.h"
 
 #include <math.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "base/audit.h"
 #include "base/clock.h"
@@ -242,11 +242,10 @@ static enum status change_now(struct ctx *ctx, struct engine *e, const struct js
 /* Raises is_changing. A look at the store or a change takes milliseconds. */
 static enum status begin_change(struct ctx *ctx, struct engine *e)
 {
-    static const struct timespec a_moment = {.tv_nsec = 1000000};
     for (int ms = 0; atomic_exchange(&e->runtime.is_changing, true); ms++) {
         if (ms == WAIT_MS)
             return fail(ctx, TOO_BUSY, "another change of the settings is running; try again");
-        nanosleep(&a_moment, NULL);
+        usleep(1000);
     }
     return OK;
 }

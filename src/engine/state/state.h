@@ -127,14 +127,6 @@ bool engine_has_chats(const struct engine *e);
  * something into a chat, was silent, late or failed there is counted by the turn. */
 void engine_count_recall(struct engine *e, int64_t took_us);
 
-/* --- messages.c --- */
-
-/* A page of a session's messages, in order: those at the `most` positions in front of *end, or
- * (*end < 0) the last. *end becomes the end of the page in front of it; 0: there is none. */
-MUST_USE enum status messages_before(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     str session, size_t most, int64_t *end, struct message **v,
-                                     size_t *n);
-
 /* --- runtime_settings.c --- */
 
 /* The first snapshot; needs the store and embed. */

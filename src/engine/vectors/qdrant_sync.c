@@ -1,7 +1,7 @@
 /* qdrant_sync.c - Qdrant follows the store: its queue, its searches, its status. */
 #include "engine/vectors/qdrant_sync.h"
 
-#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -262,13 +262,12 @@ static enum status mirror_these(struct ctx *ctx, struct engine *e, const struct 
 static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                 size_t *n)
 {
-    static const struct timespec a_moment = {.tv_nsec = 1000000};
     struct sync_item *v;
     int64_t all;
     while (atomic_exchange(&e->qdrant.is_syncing, true)) {
         if (!ctx_has_time(ctx))
             return fail(ctx, TOO_BUSY, "Qdrant sync is already running");
-        nanosleep(&a_moment, NULL);
+        usleep(1000);
     }
     enum status s = store_sync_waiting(ctx, e->store, BATCH, &v, n, &all);
     if (s == OK)
