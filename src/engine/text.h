@@ -14,6 +14,9 @@ enum { SHORT_ID = 8 };
  * blank line between our block and the text; every other byte is unchanged. */
 str engine_strip_block(struct arena *a, str text);
 
+/* What a person typed while an agent worked, out of its program's note; "" when that is none. */
+str engine_sent_meanwhile(str note);
+
 /* The importance of a user's words, by rule: 0.9 health and safety, 0.85 identity, 0.75 summaries,
  * 0.7 preferences, 0.65 decisions, else 0.5. The user's people and things count as preferences. */
 double importance_by_rule(struct arena *a, const struct memory *m);

@@ -298,9 +298,32 @@ test('after a summary the conversation begins anew in its session, and grows fro
   assert.doesNotMatch(about.text, /Zelda/, 'nobody said the order');
 });
 
-// --- requests of programs ---
+// --- said while an agent works ---
 
 const tools = [{ name: 'Bash', input_schema: { type: 'object' } }];
+const sent = (words) => `The user sent a new message while you were working:\n${words}\n\nIMPORTANT: After your current task, address the message above.`;
+const meanwhile = {
+  'a block behind the result, as Claude Code has it': (words) => [[{ type: 'text', text: reminder.text }, { type: 'text', text: `<system-reminder>\n${sent(words)}\n</system-reminder>` }], []],
+  'a message of the program, as newer ones have it': (words) => [[], [{ role: 'system', content: `${sent(words)}\n\n<total_tokens>9 tokens left</total_tokens>` }]],
+  'a block with another ending': (words) => [[{ type: 'text', text: `<system-reminder>\nThe user sent the following message:\n${words}\n\nPlease address this message.\n</system-reminder>` }], []],
+};
+for (const [name, places] of Object.entries(meanwhile)) {
+  test(`what a person types while an agent works is asked and kept: ${name}`, async (t) => {
+    const { up, server } = await ready(t), words = 'Where does my sister Ada live?\n\nMy flatmate Jorge is allergic to hazelnuts.';
+    await server.ask('POST', '/v1/memories', { content: 'My sister Ada lives in Oslo.' });
+    const call = { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: {} }] }, result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'looked' };
+    const [blocksBehind, messages] = places(words);
+    const res = await say(server, { tools, messages: [...user('Paint the fence.').messages, call, { role: 'user', content: [result, ...blocksBehind] }, ...messages] });
+    assert.equal(res.status, 200, res.text);
+    assert.match(given(up), /Ada lives in Oslo/);
+    await server.receipt(res.headers['x-rememberd-receipt']);
+    const { messages: kept } = (await server.ask('GET', `/v1/session/${res.headers['x-omniroute-session-id']}/history`)).json();
+    assert.deepEqual(kept.filter((m) => m.role === 'user').map((m) => m.content), ['Paint the fence.', words]);
+  });
+}
+
+// --- requests of programs ---
+
 const asides = {
   'a form without tools': { body: { output_config: { format: { type: 'json_schema', schema: {} } } } },
   'warming the cache': { body: { max_tokens: 0 } },

@@ -2,6 +2,7 @@
 #include "engine/text/envelope.h"
 
 #include "base/buf.h"
+#include "engine/text.h"
 #include "engine/text/bytes.h"
 
 /*
@@ -51,6 +52,21 @@ static size_t tag_at(struct opened *o, size_t at, str *inside, size_t *end)
     return (size_t)tag;
 }
 
+/* Up to the last paragraph that begins no tag: the program's own. */
+str engine_sent_meanwhile(str note)
+{
+    str words = str_trim(note);
+    if (str_starts(words, S("<system-reminder>")))
+        words = str_trim(str_sub(words, str_find(words, S("\n")), words.n));
+    str head = str_cut(&words, '\n');
+    size_t end = words.n;
+    for (size_t at = 0; at + 2 < words.n; at++)
+        if (words.p[at] == '\n' && words.p[at + 1] == '\n' && words.p[at + 2] != '<')
+            end = at;
+    bool is_sent = str_starts(head, S("The user sent ")) && str_ends(head, S(":"));
+    return is_sent ? str_trim(str_sub(words, 0, end)) : S("");
+}
+
 static void open_tags(struct opened *o)
 {
     size_t copied = 0;
@@ -63,6 +79,8 @@ static void open_tags(struct opened *o)
         if (tag < TYPED) {
             buf_add(&o->typed, inside);
             buf_byte(&o->typed, '\n');
+        } else {
+            buf_add(&o->rest, engine_sent_meanwhile(inside));
         }
         o->has_typed |= tag < TYPED;
         o->is_sure |= tag < SURE || tag >= TYPED;

@@ -1,6 +1,7 @@
 /* talk.c - a Messages body as a conversation: who said what, where a block of memory may stand. */
 #include "surface/messages/talk.h"
 
+#include "engine/text.h"
 #include "surface/common/said.h"
 
 /*
@@ -35,7 +36,7 @@ bool talk_is_note(str text)
     text = str_trim(text);
     for (const char *const *n = notes; *n; n++)
         if (str_starts(text, str_of(*n)))
-            return true;
+            return !engine_sent_meanwhile(text).n;
     return false;
 }
 
@@ -129,7 +130,9 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
         const struct json *content = json_get(m, "content");
         if (!json_string(json_get(m, "role")).n)
             return false;
-        if (json_says(m, "role", "system")) {
+        bool is_system = json_says(m, "role", "system");
+        str sent = engine_sent_meanwhile(is_system ? talk_text(a, content, true) : S(""));
+        if (is_system && !sent.n) {
             move_place(out, last, m);
             continue;
         }
@@ -139,6 +142,7 @@ bool talk_read(struct arena *a, const struct json *root, size_t aside, struct ta
             continue;
         }
         struct parts p = parts_of(a, content);
+        p.words = is_system ? sent : p.words;
         if (p.has_result)
             talk_add(out, S("tool"), S(""), NULL);
         if (is_said(&p)) {
