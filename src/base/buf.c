@@ -1,6 +1,7 @@
 /* buf.c - growing text with a limit. */
 #include "base/buf.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 
 /*
@@ -55,6 +56,22 @@ void buf_byte(struct buf *b, char c)
         return;
     b->p[b->n++] = c;
     b->p[b->n] = 0;
+}
+
+/* The kept bytes may be the end of an escape. What was cleared meanwhile cannot be taken back. */
+void buf_add_words(struct buf *b, size_t *run, str s)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        bool is_data = isalnum((unsigned char)s.p[i]) || char_is_one_of(s.p[i], "+/=_-");
+        *run = is_data ? *run + 1 : 0;
+        if (*run == BASE64_RUN) {
+            buf_add(b, str_sub(s, from, i + 1));
+            b->n -= b->n < BASE64_RUN ? 0 : BASE64_RUN - BASE64_KEPT;
+        }
+        from = *run < BASE64_RUN ? from : i + 1;
+    }
+    buf_add(b, str_sub(s, from, s.n));
 }
 
 /* Formats twice: once for the length, once in place. So the only limit is that of the buf. */

@@ -16,6 +16,10 @@ void buf_free(struct buf *b);
 
 void buf_add(struct buf *b, str s);
 void buf_byte(struct buf *b, char c);
+/* The same of JSON or plain text, but of an image or a sound in base64 only its first bytes: of
+ * each run of BASE64_RUN such characters. *run is the length of the one at the end, 0 at first. */
+enum { BASE64_RUN = 1024, BASE64_KEPT = 8 };
+void buf_add_words(struct buf *b, size_t *run, str s);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Empties it and keeps the memory. */

@@ -7,7 +7,7 @@ const http = require('node:http');
 const path = require('node:path');
 const { once } = require('node:events');
 const { test } = require('node:test');
-const { bin, cleanEnv, serve, tempFolder, until } = require('./lib');
+const { bin, cleanEnv, completion, serve, tempFolder, until, upstream, withTokens } = require('./lib');
 
 const run = (data, ...args) => spawnSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', timeout: 60000 });
 const chat = (server, content, headers) =>
@@ -140,3 +140,62 @@ test('a text that is given to be changed asks for nothing, and is not kept as it
   assert.match(lived, /Ghent/);
   assert.doesNotMatch(lived, /Bath/);
 });
+
+// An image of 5 MB, in base64.
+const image = 'iVBORw0K'.repeat(650000);
+
+test('an image within words is not kept, and hides none of them', async (t) => {
+  const url = `data:image/png;base64,${image}`, call = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }];
+  const up = await upstream(t, (req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify(completion(`Here: ![a](${url}) Ida will like the sunflowers.`)));
+  });
+  const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] }), headers = { 'x-session-id': 'painting' };
+  const talk = [{ role: 'user', content: `My sister Ida's flat: ![flat](${url}) she moved to Ghent.` }, { role: 'assistant', content: null, tool_calls: call },
+    { role: 'tool', tool_call_id: 'c1', content: JSON.stringify({ data: image }) }];
+  const ask = async (more) => {
+    talk.push(...more);
+    const res = await server.chat({ model: 'm', messages: talk }, headers);
+    talk.push(res.json().choices[0].message);
+    await server.receipt(res.headers['x-rememberd-receipt']);
+    return res;
+  };
+  const said = 'Here: ![a](data:image/png;base64,iVBORw0K) Ida will like the sunflowers.';
+  await ask([]);
+  assert.ok(up.last().json.messages[0].content.includes(url), 'the model gets it');
+  await ask([{ role: 'user', content: 'Thanks!' }]);
+  const { messages } = await until('both turns', async () => {
+    const got = (await server.ask('GET', '/v1/session/painting/history')).json();
+    return got.messages.filter((m) => m.content === said).length === 2 && got;
+  });
+  assert.deepEqual(messages.filter((m) => m.role !== 'tool').map((m) => m.content),
+    ["My sister Ida's flat: ![flat](data:image/png;base64,iVBORw0K) she moved to Ghent.", said, 'Thanks!', said]);
+  assert.ok(JSON.stringify(messages).length < 2000);
+  assert.match((await server.ask('POST', '/v1/preview', { question: 'Where does my sister Ida live now?' })).json().block, /she moved to Ghent/);
+});
+
+for (const stream of [false, true]) {
+  test(`a user goes on from an answer with an image, with the server's key: ${stream ? 'streamed' : 'whole'}`, async (t) => {
+    const { model, server, make } = await withTokens(t, ['--upstream-key', 'sk-server']);
+    let made = 0;
+    const event = (type, more) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+    model.server.removeAllListeners('request');
+    model.server.on('request', (req, res) => req.resume().on('end', () => {
+      const output = [{ type: 'image_generation_call', id: `ig_${++made}`, status: 'completed', result: image }, { type: 'message', id: `msg_${made}`, role: 'assistant', content: [{ type: 'output_text', text: `Painted ${made}.` }] }];
+      const response = { id: `resp_${made}`, object: 'response', status: 'completed', output };
+      res.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+      res.end(!stream ? JSON.stringify(response) : event('response.created', { response: { ...response, output: [], status: 'in_progress' } })
+        + output.map((item) => event('response.output_item.done', { item })).join('') + event('response.completed', { response }));
+    }));
+    const headers = { authorization: `Bearer ${(await make('--user', 'ida')).token}`, 'x-session-id': 'barn' };
+    const ask = async (body) => {
+      const res = await server.ask('POST', '/v1/responses', { model: 'm', stream, ...body }, headers);
+      assert.equal(res.status, 200, res.text.slice(0, 300));
+    };
+    await ask({ input: 'Paint my barn.' });
+    await ask({ previous_response_id: 'resp_1', input: 'With snow.' });
+    await ask({ input: [{ role: 'user', content: 'Make it look real.' }, { type: 'image_generation_call', id: 'ig_2' }] });
+    const { messages } = (await server.ask('GET', '/v1/session/barn/history', undefined, headers)).json();
+    assert.ok(messages.some((m) => m.content === 'Painted 1.'), JSON.stringify(messages));
+  });
+}

@@ -40,6 +40,30 @@ TEST(a_full_buffer_says_so_and_keeps_what_it_has)
     CHECK_STR(buf_str(&b), S("abc"));
 }
 
+/* In pieces of any length: what was cleared meanwhile keeps more, and the second time as little. */
+TEST(of_base64_a_buffer_keeps_the_first_bytes)
+{
+    char image[3000];
+    memset(image, 'A', sizeof image);
+    str text =
+        str_printf(&ctx->arena, "{\"a\":\"\\n%.*s\",\"b\":\"%.*s\"}", 3000, image, 900, image);
+    str want = str_printf(&ctx->arena, "{\"a\":\"\\nAAAAAAA\",\"b\":\"%.*s\"}", 900, image);
+    for (size_t step = 1; step < 2000; step = step * 3 + 1) {
+        struct buf whole = buf_make(&ctx->arena, 9000), piece = whole, sum = whole, again = whole;
+        size_t runs[3] = {0};
+        for (size_t i = 0; i < text.n; i += step) {
+            str bytes = str_sub(text, i, i + step < text.n ? i + step : text.n);
+            buf_add_words(&whole, &runs[0], bytes);
+            buf_clear(&piece);
+            buf_add_words(&piece, &runs[1], bytes);
+            buf_add(&sum, buf_str(&piece));
+        }
+        buf_add_words(&again, &runs[2], buf_str(&sum));
+        CHECK_STR(buf_str(&whole), want);
+        CHECK_STR(buf_str(&again), want);
+    }
+}
+
 TEST(arenas_give_zeroed_aligned_memory)
 {
     for (size_t n = 1; n < 100000; n = n * 3 + 1) {

@@ -33,9 +33,10 @@ struct answer_capture {
     struct buf late;             /* the end of the answer, held back until the turn is kept */
     struct sse events;
     struct buf line;    /* that is not whole yet */
+    size_t run;         /* of base64, at the end of the bytes so far */
     struct ctx scratch; /* for one event at a time */
     struct trace *trace;
-    char model[FACT_BYTES], id[FACT_BYTES]; /* of the trace, which lives as long as the exchange */
+    char facts[2][FACT_BYTES]; /* model and id of the trace, which lives as long as the exchange */
 };
 
 static struct answer_capture *capture_of(struct filter *f)
@@ -98,8 +99,8 @@ static void note_facts(struct answer_capture *c, const struct json *piece)
         if (!places[i] || places[i]->type != JSON_OBJECT)
             continue;
         note_counts(json_get(places[i], "usage"), in_usage, out);
-        note_text(json_get(places[i], "model"), c->model, &out->answered_by);
-        note_text(json_get(places[i], "id"), c->id, &out->answer_id);
+        note_text(json_get(places[i], "model"), c->facts[0], &out->answered_by);
+        note_text(json_get(places[i], "id"), c->facts[1], &out->answer_id);
     }
 }
 
@@ -196,19 +197,20 @@ static void begin_answer(struct filter *f, struct relay *r)
     c->text.max = c->form == WHOLE ? ANSWER_MAX : TEXT_MAX;
 }
 
-/* Text over the limit is dropped and the answer is not held up: the client's bytes do not depend on
- * what is kept. */
+/* Images are left out, whose JSON is then short enough. Text over the limit is dropped and the
+ * answer is not held up: the client's bytes do not depend on what is kept. */
 static void read_bytes(struct filter *f, UNUSED struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);
     if (c->form == UNREAD || c->is_whole)
         return;
+    struct buf piece = buf_make(NULL, bytes.n);
+    buf_add_words(c->form == WHOLE ? &c->text : &piece, &c->run, bytes);
     if (c->form == LINES)
-        read_lines(c, bytes);
+        read_lines(c, buf_str(&piece));
     else if (c->form == EVENTS)
-        sse_feed(&c->events, bytes, read_event, c);
-    else
-        buf_add(&c->text, bytes);
+        sse_feed(&c->events, buf_str(&piece), read_event, c);
+    buf_free(&piece);
 }
 
 /* --- keeping --- */
