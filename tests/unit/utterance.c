@@ -97,7 +97,15 @@ TEST(an_agents_message_holds_what_the_person_typed)
         {"# Files mentioned by the user:$$## a.png: /a.png$$## My request for Codex:$I live in "
          "Oulu.",
          "I live in Oulu."},
-        {"# Context from my IDE setup:$$## Open tabs:$- a.c", ""}};
+        {"# Context from my IDE setup:$$## Open tabs:$- a.c", ""},
+        {"Here is a summary of the conversation to date:$$The user lives in Tampere.", ""},
+        {"This session is being continued from a previous conversation.$I live in Rome.", ""},
+        {"<system-reminder>$The user sent the following message:$My hat is red.$$It has$$a "
+         "feather.$$Please address this message.$</system-reminder>",
+         "My hat is red.$$It has$$a feather."},
+        {"<system-reminder>$The user sent a new message while you were working:$My hat is red."
+         "$</system-reminder>$And blue.",
+         "My hat is red.$And blue."}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str text = lines_of(ctx, cases[i][0]);
         str typed = cases[i][1] ? lines_of(ctx, cases[i][1]) : text;

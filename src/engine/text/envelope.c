@@ -117,6 +117,10 @@ static bool find_request(str text, str *out)
 str envelope_typed(struct arena *a, str text)
 {
     str trimmed = str_trim(text), request;
+    /* LangChain's and Claude Code's summary, in place of what was said. */
+    if (str_starts(trimmed, S("Here is a summary of the conversation to date:")) ||
+        str_starts(trimmed, S("This session is being continued from a previous conversation")))
+        return S("");
     if (find_request(trimmed, &request))
         return str_trim(request);
     if (!text_holds(text, "<"))
