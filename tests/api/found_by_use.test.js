@@ -199,3 +199,20 @@ for (const stream of [false, true]) {
     assert.ok(messages.some((m) => m.content === 'Painted 1.'), JSON.stringify(messages));
   });
 }
+
+test('of a tool\'s result the first bytes are kept, and the conversation goes on behind it', async (t) => {
+  const up = await upstream(t), server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] }), sessions = new Set();
+  const talk = [{ role: 'user', content: 'Read the logs, my sister Ida asked.' }];
+  for (let i = 0; i < 6; i++) {
+    const res = await server.chat({ model: 'm', messages: talk.length > 7 ? talk.slice(-6) : talk, tools: [{ type: 'function', function: { name: 'look', parameters: {} } }] });
+    sessions.add(res.headers['x-omniroute-session-id']);
+    await server.receipt(res.headers['x-rememberd-receipt']);
+    talk.push({ role: 'assistant', content: null, tool_calls: [{ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: `c${i}`, content: `line ${i} é\n`.repeat(4000) });
+  }
+  await server.ask('GET', '/v1/memories?limit=1');
+  const kept = run(server.data, 'export').stdout.trim().split('\n').map((line) => JSON.parse(line)).filter((one) => one.role === 'tool');
+  assert.equal(kept.length, 5);
+  assert.ok(kept.every((one) => one.text.length > 400 && Buffer.byteLength(one.text) <= 500), JSON.stringify(kept).slice(0, 900));
+  assert.equal(sessions.size, 1, 'also where the beginning of the conversation was cut off');
+});

@@ -3,6 +3,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "engine/chat/novelty.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/tombstones.h"
@@ -28,10 +29,11 @@
  *
  * NEAR_END: messages at the end that are tried one by one before halving; a normal request adds one
  * or two. OVERLAP_MAX: stored messages of a named session that may begin the request again.
- * LOOKED_AT: messages after the known one in which a later user message is looked for.
+ * LOOKED_AT: messages after the known one in which a later user message is looked for. TOOL_MAX:
+ * bytes of a tool's result that are kept, which is never found.
  */
 
-enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16 };
+enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16, TOOL_MAX = 500 };
 
 /* A message, without the injected block; system messages and empty texts are left out. */
 struct heard {
@@ -120,6 +122,7 @@ static void read_said(struct place *p)
             continue;
         uint64_t own = said->own ? said->own : hash_of(p->seed, role, text);
         uint64_t tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
+        text = str_is(role, "tool") ? utf8_cut(text, TOOL_MAX) : text;
         p->v[p->n++] = (struct heard){
             .role = role, .text = text, .name = said->name, .own = own, .tail = tail, .at = i};
     }
