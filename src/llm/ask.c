@@ -88,15 +88,15 @@ static str request_body(struct arena *a, const struct llm_ask *ask, const struct
     return buf_str(w.b);
 }
 
-/* A reasoning model may send its thoughts before the answer. Some chat templates open the thought
- * themselves, so only the closing tag is in the text. */
-static str without_thought(str text)
+/* Some chat templates open the thought themselves, so only the closing tag is in the text, and a
+ * blank behind it; who writes of such tags quotes them. */
+str llm_without_thought(str answer)
 {
-    text = str_trim(text);
+    str text = str_trim(answer);
     size_t end = str_find(text, S("</think>"));
-    if (str_starts(text, S("<think>")) || end < str_find(text, S("<think>")))
-        return end < text.n ? str_trim(str_sub(text, end + strlen("</think>"), text.n)) : S("");
-    return text;
+    str rest = end < text.n ? str_sub(text, end + strlen("</think>"), text.n) : S("");
+    bool closes = end < str_find(text, S("<think>")) && (!rest.n || char_is_space(rest.p[0]));
+    return str_starts(text, S("<think>")) || closes ? str_trim(rest) : answer;
 }
 
 /* By the text of the refusal, as servers have no common code for an unknown parameter. */
@@ -161,7 +161,7 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
         .is_cut = str_is(json_string(json_at(heard->root, speaks->reason)), speaks->is_cut),
     };
     estimate_tokens(ask, out);
-    out->text = without_thought(out->text);
+    out->text = str_trim(llm_without_thought(out->text));
     return OK;
 }
 

@@ -22,6 +22,9 @@ str llm_demo_answer(struct arena *a, str question, const struct demo_line *remem
 /* What such an answer quotes, as it says nothing else of its own; another answer as it is. */
 str llm_without_demo(str answer);
 
+/* The answer of a reasoning model without its thoughts, which stand in front. */
+str llm_without_thought(str answer);
+
 /* One request to a model, without streaming. */
 struct llm_ask {
     const struct upstream *up;

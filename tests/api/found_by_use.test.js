@@ -7,7 +7,7 @@ const http = require('node:http');
 const path = require('node:path');
 const { once } = require('node:events');
 const { test } = require('node:test');
-const { bin, cleanEnv, completion, serve, tempFolder, until, upstream, withTokens } = require('./lib');
+const { answer, bin, cleanEnv, completion, serve, tempFolder, until, upstream, withTokens } = require('./lib');
 
 const run = (data, ...args) => spawnSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', timeout: 60000 });
 const chat = (server, content, headers) =>
@@ -215,4 +215,22 @@ test('of a tool\'s result the first bytes are kept, and the conversation goes on
   assert.equal(kept.length, 5);
   assert.ok(kept.every((one) => one.text.length > 400 && Buffer.byteLength(one.text) <= 500), JSON.stringify(kept).slice(0, 900));
   assert.equal(sessions.size, 1, 'also where the beginning of the conversation was cut off');
+});
+
+test('what a model thinks within its answer is no part of it', async (t) => {
+  const thoughts = ['<think>\nHerons winter in Tavira, I guess.\n</think>\n\n', 'Herons winter in Tavira, I guess.\n</think>\n\n'];
+  let thought = '';
+  const up = await upstream(t, (req, res, asked) => answer(res, asked, [thought.slice(0, 9), thought.slice(9), 'They like ', 'salt pans; `</think>` ends a thought.']));
+  const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] }), whole = 'They like salt pans; `</think>` ends a thought.';
+  for (const stream of [false, true])
+    for (thought of thoughts) {
+      const asked = { role: 'user', content: `Where do herons winter? ${stream} ${thought.length}` };
+      const first = await server.chat({ model: 'm', stream, messages: [asked] });
+      assert.ok(stream || first.json().choices[0].message.content.startsWith(thought), 'the client gets all of it');
+      const next = { role: 'user', content: 'Thanks, and storks?' };
+      for (const back of [whole, thought + whole]) await server.chat({ model: 'm', messages: [asked, { role: 'assistant', content: back }, next] });
+      await server.ask('GET', '/v1/memories?limit=1');
+      const { messages } = (await server.ask('GET', `/v1/session/${first.headers['x-omniroute-session-id']}/history`)).json();
+      assert.deepEqual(messages.map((m) => m.content), [asked.content, whole, next.content, whole]);
+    }
 });

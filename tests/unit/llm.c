@@ -107,6 +107,21 @@ TEST(what_a_server_does_not_count_is_estimated)
     CHECK_INT(answer.tokens_out, tokens_of(answer.text));
 }
 
+TEST(a_thought_in_front_of_an_answer_is_left_out)
+{
+    static const char *const rows[][2] = {{"<think>a\nb</think>\n\nc ", "c"},
+                                          {"a\n</think>\n\nc", "c"},
+                                          {"<think>cut off", ""},
+                                          {"</think>", ""},
+                                          {"", ""},
+                                          {" c ", " c "},
+                                          {"say <think> and </think> so",
+                                           "say <think> and </think> so"},
+                                          {"`</think>` ends it", "`</think>` ends it"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_STR(llm_without_thought(str_of(rows[i][0])), str_of(rows[i][1]));
+}
+
 TEST(a_limit_goes_by_the_name_that_the_model_knows)
 {
     MODEL(m);

@@ -455,7 +455,9 @@ static void open_envelopes(struct turn *t)
     for (size_t i = 0; i < t->in.n_said; i++) {
         const struct said *said = &t->in.said[i];
         str text = turn_words(t->arena, said->text);
-        str typed = said_by_user(said) ? envelope_typed(t->arena, text) : text;
+        str typed = said_by_user(said)                ? envelope_typed(t->arena, text)
+                    : str_is(said->role, "assistant") ? llm_without_thought(text)
+                                                      : text;
         if (typed.n == said->text.n)
             continue;
         v = v ? v : DUP_N(t->arena, t->in.said, t->in.n_said, t->in.n_said);

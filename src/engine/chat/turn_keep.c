@@ -203,7 +203,7 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
 static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                             bool waits)
 {
-    answer = turn_words(&ctx->arena, answer);
+    answer = turn_words(&ctx->arena, llm_without_thought(answer));
     enum status s = late_is_due(e, t) ? TOO_BUSY : keep_turn(ctx, e, t, answer, waits);
     t->is_blind = late_may_help(s);
     if (t->is_blind && late_is_due(e, t)) {
