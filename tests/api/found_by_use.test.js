@@ -234,3 +234,24 @@ test('what a model thinks within its answer is no part of it', async (t) => {
       assert.deepEqual(messages.map((m) => m.content), [asked.content, whole, next.content, whole]);
     }
 });
+
+test('the words of a spoken answer are kept, and not its sound', async (t) => {
+  const up = await upstream(t, (req, res, asked) => {
+    const say = (message) => ({ choices: [{ index: 0, message, delta: message, finish_reason: null }] });
+    const words = ['The ferry ', 'leaves at nine.'].map((transcript) => say({ content: null, audio: { id: 'audio_1', data: image, transcript } }));
+    if (!asked.json.stream) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(say({ content: null, audio: { data: image, transcript: 'The ferry leaves at nine.' } })));
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    return res.end(`${words.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')}data: [DONE]\n\n`);
+  });
+  const server = await serve(t, { flags: ['--upstream', `${up.url}/v1`] });
+  for (const stream of [false, true]) {
+    const asked = { role: 'user', content: `When does the ferry leave? ${stream}` };
+    const { headers } = await server.chat({ model: 'm', stream, modalities: ['text', 'audio'], messages: [asked] });
+    const session = headers['x-omniroute-session-id'], heard = { role: 'assistant', audio: { id: 'audio_1' } };
+    const next = await server.chat({ model: 'm', messages: [asked, heard, { role: 'user', content: 'Thanks, and the train?' }] });
+    assert.equal(next.headers['x-omniroute-session-id'], session);
+    await server.ask('GET', '/v1/memories?limit=1');
+    const { messages } = (await server.ask('GET', `/v1/session/${session}/history`)).json();
+    assert.deepEqual(messages.map((m) => m.content), [asked.content, 'The ferry leaves at nine.', 'Thanks, and the train?', 'The ferry leaves at nine.']);
+  }
+});

@@ -115,14 +115,21 @@ static const struct json *kept_choice(const struct json *answer)
     return c;
 }
 
+/* A spoken answer has its words beside the sound. */
+static str text_of_message(struct arena *a, const struct json *message)
+{
+    str spoken = json_string(json_at(message, "audio.transcript"));
+    return spoken.n ? spoken : text_of_content(a, json_get(message, "content"));
+}
+
 static str text_of_completion(struct arena *a, const struct json *answer)
 {
-    return text_of_content(a, json_at(kept_choice(answer), "message.content"));
+    return text_of_message(a, json_get(kept_choice(answer), "message"));
 }
 
 static void add_delta(struct arena *a, const struct json *event, struct buf *text)
 {
-    buf_add(text, text_of_content(a, json_at(kept_choice(event), "delta.content")));
+    buf_add(text, text_of_message(a, json_get(kept_choice(event), "delta")));
 }
 
 static bool is_done(UNUSED str event, str data)
