@@ -13,7 +13,7 @@ const root = path.join(__dirname, '../..');
 /** What the page has for the server's texts, as a browser with this language has it. */
 function pageIn(language) {
   const esbuild = require(path.join(root, 'studio/node_modules/esbuild'));
-  const contents = "export * from './said.ts'; export { said as rows } from './said.de.ts'; export * from './doctor.de.ts'; export * from './settings.de.ts';";
+  const contents = "export * from './said.ts'; export { said as rows } from './said.de.ts'; export { refused as rules } from './refused.de.ts'; export * from './doctor.de.ts'; export * from './settings.de.ts';";
   const { outputFiles } = esbuild.buildSync({ stdin: { contents, resolveDir: path.join(root, 'studio/src/i18n') }, bundle: true, write: false, format: 'iife', globalName: 'page' });
   const context = { localStorage: { getItem: () => language, setItem() {} }, navigator: { language }, document: { documentElement: {} } };
   return vm.runInNewContext(`${outputFiles[0].text}; page`, context);
@@ -23,11 +23,13 @@ const read = (file) => fs.readFileSync(path.join(root, file), 'utf8');
 const listed = (...patterns) => execFileSync('git', ['ls-files', ...patterns], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 
 /** The texts in a C source, joined as the compiler joins them, with {} for what varies. */
-function textsOf(file) {
-  const source = read(file).replace(/\\$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*#.*$/gm, '').replace(/\bS_FMT\b/g, '"%s"').replace(/\bLOG_NAME\b/g, '"rememberd.audit"');
+function textsIn(text) {
+  const source = text.replace(/\\$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*#.*$/gm, '').replace(/\bS_FMT\b/g, '"%s"').replace(/\bLOG_NAME\b/g, '"rememberd.audit"');
   return [...source.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*/g)].map(([all]) =>
     [...all.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, part]) => part).join('').replace(/%[-0-9.]*(?:z|ll?)?[a-z]/g, '{}').replace(/%%/g, '%').replace(/\\n$/, '').replace(/\\(.)/g, '$1'));
 }
+
+const textsOf = (file) => textsIn(read(file));
 
 /** What the rules over the database's rows say: the first column of each statement. */
 const rulesOf = (file) => textsOf(file).flatMap((text) => /^SELECT (.*?\|\|.*?) FROM /.exec(text)?.[1] ?? [])
@@ -50,7 +52,7 @@ test('what the server says about a recall, the doctor and groups of settings is 
   assert.deepEqual([...findings].filter((text) => found(text) === text && text !== 'tokens'), []);
   for (const text of texts) assert.equal(english.said(text), text);
   for (const text of findings) assert.equal(english.found(text), text);
-  assert.equal(said('says dog; close in meaning (0.61)'), 'sagt dog; in der Bedeutung nah (0.61)');
+  assert.equal(said('says dog; close in meaning (0.61)'), 'sagt dog; in der Bedeutung nah (0,61)');
   assert.equal(said('something new'), 'something new');
 });
 
@@ -96,6 +98,9 @@ test('reasons of plans, jobs and refusals have a German form, and so have the wo
     assert.deepEqual(namesIn(file, table).filter((name) => !en.includes(`'${group}.${name}'`)), [], group);
 });
 
+/** Of a row, the longest part that is one text of the source. */
+const longest = (text) => text.split(/\{\}|\("|: |; | \(|, or |\. /).sort((a, b) => b.length - a.length)[0].trim();
+
 test('every text that the doctor can print has a row, and every row a text', () => {
   const { rows, doctor, system, found } = pageIn('de'), all = [...system, ...rows, ...doctor], german = new Map(all);
   const isWord = (text) => /[a-z]/i.test(text.replace(/\{\}/g, '')), parts = (text) => text.split('; ').filter(isWord);
@@ -104,12 +109,68 @@ test('every text that the doctor can print has a row, and every row a text', () 
   assert.ok(own.length > 60 && texts.length > 120, `${own.length} of ${texts.length}`);
   assert.deepEqual(texts.filter((text) => !german.has(text) && !parts(text).every((part) => german.has(part))), []);
   const source = [...listed('src/**/*.[ch]').flatMap(textsOf), ...rulesOf('src/store/sql/read/check_rules.def'), read('src/engine/recall.h')].join('\n');
-  const longest = (text) => text.split(/\{\}|\("/).sort((a, b) => b.length - a.length)[0].trim();
   assert.deepEqual([...rows, ...doctor].map(([text]) => text).filter((text) => !source.includes(longest(text))), []);
   for (const [text, to] of all) {
     const filled = (s, from) => { let i = from; return s.replace(/\{\}/g, () => i++); };
     assert.equal((text.match(/\{\}/g) ?? []).length, (to.match(/\{\}/g) ?? []).length, text);
     assert.equal(found(filled(text, 0)), filled(to, 0), 'no row before it takes its texts');
+  }
+});
+
+const asJsonl = { 'content-type': 'application/jsonl' };
+
+/** What the forms of the page can do wrong: method, path, body, headers. */
+function mistakes(id, version) {
+  const one = `/v1/memories/${id}?undo=true`, long = 'x'.repeat(300);
+  return [
+    ...[{ content: '' }, { content: 'y'.repeat(70000) }, { key: 'k'.repeat(600) }, { category: long }, { importance: 2 }, { type: 'x' }, { expires: 'soon' }].map((body) => ['PATCH', one, body]),
+    ['PATCH', one, { content: 'Ada drinks milk.' }, { 'if-match': version }], ['POST', '/v1/memories', { content: ' ' }],
+    ...[{ name: long }, { space: long }, { scopes: 'x' }, { spaces: long }, { spaces: 'a', admin: true }, { expires: '2020-01-01T00:00:00Z' }].map((body) => ['POST', '/v1/tokens', body]),
+    ['POST', '/v1/sign-in', { token: 'rk_wrong' }], ['POST', '/v1/sign-in', { token: 'x'.repeat(5000) }], ['PUT', '/v1/users/local/role', { role: 'member' }], ['DELETE', '/v1/spaces/none'], ['DELETE', '/v1/users/nobody?confirm=nobody'],
+    ['PATCH', '/v1/sessions/none', { title: 'x' }], ['POST', '/v1/undo/none'], ['DELETE', '/v1/memories/none?undo=true'], ['GET', '/v1/memories/none'], ['GET', '/v1/receipts/none'], ['GET', '/v1/messages/none?around=0'], ['GET', '/v1/sessions/none/messages'],
+    ...['after=abc', 'importance_min=7', 'importance_min=x', 'sort=x', 'expiring=x'].map((query) => ['GET', `/v1/memories?${query}`]), ['GET', `/v1/sessions?contains=${'x'.repeat(900)}`],
+    ...[{ budget: -1 }, { budget: 1.5 }, { as_of: '2099-01-01' }].map((body) => ['POST', '/v1/preview', { question: 'x', ...body }]),
+    ['POST', '/v1/engine/qdrant/search', { query: 'x', limit: 5 }], ['DELETE', '/v1/jobs/none'], ['POST', '/v1/review/none', { decision: 'allow' }], ['POST', '/v1/chat/completions', { model: 'none', messages: [{ role: 'user', content: 'x' }] }],
+    ...[{ budget_tokens: -1 }, { budget_tokens: 0.5 }, { qdrant_host: 'http://' }, { qdrant_host: 'a b' }, { qdrant_host: 'ftp://a' }, { qdrant_collection: '' }, { embedding_model: long }, { listen: '1' }, { budget_tokns: 1 }].map((body) => ['PATCH', '/v1/settings', body]),
+    ...[['a.pdf', '%PDF'], ['a.zip', 'PK\x03\x04'], ['a.jsonl', '{"kind":"memory"}'], ['a.jsonl', '{"kind":"x"}'], ['a.jsonl', '{"kind":"memory","id":"a","content":"x","created":"y"}']].map(([name, text]) => ['POST', `/v1/memories/import?name=${name}`, text, asJsonl]),
+  ];
+}
+
+test('what the forms of the page can do wrong is refused in German, under the names of the fields', async (t) => {
+  const server = await serve(t), { refused } = pageIn('de'), english = pageIn('en'), seen = new Set(), left = [];
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'Ada drinks tea.' })).json();
+  const { headers: { etag } } = await server.ask('GET', `/v1/memories/${id}`);
+  await server.ask('PATCH', `/v1/memories/${id}`, { content: 'Ada drinks green tea.' });
+  for (const [method, path, body, headers] of mistakes(id, etag)) {
+    const res = await server.ask(method, path, body, headers), { detail, error, field } = res.json(), text = detail ?? error.message;
+    assert.ok(res.status >= 400, `${method} ${path.slice(0, 60)} ${res.text.slice(0, 200)}`);
+    const german = refused(text, field ?? error?.param), rule = field ? german.slice(german.indexOf(': ') + 2) : german;
+    if (text.endsWith(rule)) left.push(german);
+    seen.add(text);
+  }
+  assert.deepEqual(left, []);
+  assert.ok(seen.size > 45, `${seen.size}`);
+  const file = 'conversations.json, record 2: mapping: must be an object';
+  assert.equal(refused('content: must not be empty', 'content'), 'Text: darf nicht leer sein');
+  assert.equal(english.refused('content: must not be empty', 'content'), 'Text: must not be empty');
+  assert.equal(refused('budget_tokens: must be from 0 to 16000', 'budget_tokens'), 'budget_tokens: muss von 0 bis 16000 sein');
+  assert.equal(refused("there is no space 'read'"), 'es gibt keinen Bereich „read“');
+  assert.equal(refused(file), 'conversations.json, Datensatz 2: mapping: muss ein Objekt sein');
+  assert.equal(english.refused(file), file);
+});
+
+// A page can be refused by these, of which the others are rules of what only programs send.
+const refusing = ['base/fields', 'core/url', 'engine/accounts/sessions', 'store/sql/write/change', 'surface/rest/tokens', 'surface/rest/users', 'surface/live/settings', 'surface/live/jobs', 'surface/live/parts'].map((name) => `src/${name}.c`);
+
+test('every rule of input that a form can break has a row, and every row a text', () => {
+  const { rules, refused } = pageIn('de'), source = listed('src/**/*.[ch]', 'ext/import/*.c', 'ext/import/copy/*.c').flatMap(textsOf).join('\n');
+  const calls = refusing.flatMap((file) => read(file).match(/\bfail(_\w+)?\((?:[^";]|"(?:[^"\\]|\\.)*")*\);/g)), texts = calls.flatMap(textsIn).filter((text) => isSentence(text) && !text.startsWith(';'));
+  assert.ok(texts.length > 35, `${texts.length}`);
+  assert.deepEqual(texts.map((text) => text.replace(/(\{\}){2,}$/, '').replace(/\{\}/g, '7')).filter((text) => refused(text) === text), []);
+  assert.deepEqual([...rules].map(([text]) => text).filter((text) => !/^Session not found$|has no upstream|to the end|, record/.test(text) && !source.includes(longest(text))), []);
+  for (const [text, to] of rules) {
+    const filled = (s) => s.replace(/\{\}/g, () => '7');
+    assert.equal(refused(filled(text)), filled(to), 'no row before it takes its texts');
   }
 });
 

@@ -1,5 +1,6 @@
 // What holds on every page: keys, addresses, what a phone shows.
 'use strict';
+const http = require('node:http');
 const { assert, test, serve, open, lived, places } = require('./lib.js');
 
 test('every page by keyboard, with the shortcuts that it names', async (t) => {
@@ -81,4 +82,76 @@ test('on a phone: every place has a name, and what matters is in sight', async (
   await page.goto(`${server.url}/`);
   const line = await page.locator('.snippet pre').boundingBox(), copy = await page.getByRole('button', { name: 'Copy' }).boundingBox();
   assert.ok(copy.x >= line.x + line.width - 1, 'Copy covers no text');
+});
+
+test('in German: what is typed wrong, files, the built-in model and numbers', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/', { locale: 'de-DE' });
+  page.expected.push(/status of 400/);
+  const news = (text) => page.locator('.toast').filter({ hasText: text }).waitFor(), say = async (text) => {
+    await page.locator('textarea:visible').last().fill(text);
+    await page.keyboard.press('Enter');
+  };
+  await say('Mein Hund heißt Rex.');
+  await page.getByText('Gemerkt, ich denke in späteren Gesprächen daran. Ich bin rememberd/demo').waitFor();
+  await page.getByRole('button', { name: 'Zweiten Chat öffnen' }).click();
+  await say('Wie heißt mein Hund?');
+  await page.getByText('Dazu weiß ich: “Mein Hund heißt Rex').waitFor();
+  await page.getByRole('button', { name: 'Warum?' }).nth(1).click();
+  const receipt = page.getByRole('dialog');
+  await receipt.getByText(/Wahrscheinlichkeit einer Antwort [01],\d/).waitFor();
+  assert.equal(await receipt.getByText(/^[01]\.\d\d$/).count(), 0);
+  const { id } = (await server.ask('POST', '/v1/memories', { content: 'Ada trinkt Tee.' })).json();
+  await page.goto(`${server.url}/studio/memories?id=${id}`);
+  for (const [field, wrong, told] of [['Text', '', 'Text: darf nicht leer sein'], ['Kategorie', 'x'.repeat(200), 'Kategorie: darf höchstens 128 Bytes lang sein, und hat 200']]) {
+    await page.getByRole('dialog').getByRole('textbox', { name: field, exact: true }).fill(wrong);
+    await page.keyboard.press('Enter');
+    await news(told);
+  }
+  await page.goto(`${server.url}/studio/engine?tab=settings`);
+  await page.getByLabel('budget_tokens', { exact: true }).fill('-5');
+  await page.keyboard.press('Enter');
+  await news('budget_tokens: muss von 0 bis 16000 sein');
+});
+
+test('an import tells what it left out, and why a file is none', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/memories', { locale: 'de-DE' }), box = page.getByRole('dialog');
+  const said = { id: 'm', author: { role: 'user' }, create_time: 1.7e9, content: { content_type: 'text', parts: ['Mein Hund heißt Rex.'] } };
+  page.expected.push(/status of 400/);
+  await page.getByRole('main').getByRole('button', { name: 'Mehr' }).click();
+  await page.getByRole('button', { name: 'Importieren' }).click();
+  const give = (name, text) => page.getByLabel('Datei').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
+  await give('export.zip', 'PK\x03\x04');
+  await box.getByRole('button', { name: 'Zählen' }).click();
+  await page.getByText('Entpacke es, und wähle hier eine Datei daraus').waitFor();
+  await give('conversations.json', JSON.stringify([{ conversation_id: 'a', create_time: 1.7e9, current_node: 'm', mapping: { m: { id: 'm', parent: null, children: [], message: said } } }, { mapping: 5 }]));
+  await box.getByText('Nur zählen').click();
+  await box.getByRole('button', { name: 'Importieren' }).click();
+  await box.getByText('conversations.json, Datensatz 2: mapping: muss ein Objekt sein').waitFor();
+  await box.getByText('Ausgelassen, da fehlerhaft').waitFor();
+  await box.getByRole('button', { name: 'Schließen' }).last().click();
+  await page.getByText('Mein Hund heißt Rex').first().waitFor();
+});
+
+test('an answer that breaks off, and a proxy that answers for the server, are told in words', async (t) => {
+  const server = await serve(t), hop = { is: '' };
+  const proxy = http.createServer((req, res) => {
+    if (hop.is === 'down' && req.url.startsWith('/v1')) return void res.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>');
+    const up = http.request(server.url + req.url, { method: req.method, headers: req.headers }, (from) => {
+      res.writeHead(from.statusCode, from.headers);
+      if (hop.is === 'cut' && req.url.includes('/chat/')) from.once('data', (part) => res.write(part.subarray(0, 40), () => setTimeout(() => res.destroy(), 100)));
+      else from.pipe(res);
+    });
+    req.pipe(up.on('error', () => res.destroy()));
+  });
+  await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
+  t.after(() => (proxy.closeAllConnections(), proxy.close()));
+  const page = await open(t, { url: `http://127.0.0.1:${proxy.address().port}`, child: server.child }, '/studio/try', { locale: 'de-DE' }), box = page.locator('[data-say="try"]');
+  page.expected.push(/status of 502|ERR_/);
+  for (const [how, told] of [['cut', 'Die Antwort brach ab.'], ['down', 'Der Server vor rememberd antwortet mit dem Fehler 502.']]) {
+    hop.is = how;
+    await box.fill('Wie heißt mein Hund?');
+    await box.press('Enter');
+    await page.locator('.toast').filter({ hasText: told }).waitFor();
+    assert.equal(await box.inputValue(), 'Wie heißt mein Hund?', how);
+  }
 });

@@ -25,7 +25,9 @@ export async function chat(o: ChatOptions): Promise<Reply> {
   let text = '', rest = '';
   const reader = res.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch((e) => {
+      throw o.signal?.aborted ? e : new Problem(0, 'cut', t('answer ended early'));
+    });
     if (done) break;
     rest += value;
     const cut = rest.lastIndexOf('\n');

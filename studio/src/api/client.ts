@@ -1,7 +1,7 @@
 // Requests to the server that served the page. A failure is a Problem, whose sentence a person can read.
 import { signal } from '@preact/signals';
 import { t } from '../i18n/index.ts';
-import { said } from '../i18n/said.ts';
+import { refused } from '../i18n/said.ts';
 import type { Page } from './types.ts';
 
 export class Problem extends Error {
@@ -42,7 +42,7 @@ async function problemOf(res: Response): Promise<Problem> {
     const detail = inner.detail ?? inner.message ?? body.message ?? body.error ?? text;
     return new Problem(res.status, String(inner.code ?? ''), sentenceOf(detail) || res.statusText, inner.field ?? inner.param ?? null);
   } catch {
-    return new Problem(res.status, '', text.slice(0, 300) || res.statusText);
+    return new Problem(res.status, '', /^\s*</.test(text) ? t('answer of a proxy', { status: String(res.status) }) : text.slice(0, 300) || res.statusText);
   }
 }
 
@@ -94,4 +94,4 @@ export async function firstPages<T>(n: number, read: (cursor: string | null) => 
 }
 
 /** A one-line reason, in the language of the page. */
-export const reason = (e: unknown): string => said(e instanceof Error ? e.message : String(e));
+export const reason = (e: unknown): string => refused(e instanceof Error ? e.message : String(e), e instanceof Problem ? e.field : null);

@@ -40,7 +40,9 @@ export function word(group: string, value: string): string {
 }
 
 export const number = (n: number): string => n.toLocaleString(language.value);
-export const percent = (x: number): string => `${(100 * x).toFixed(x < 0.1 ? 1 : 0)} %`;
+/** With so many digits behind the point, which is a comma in German. */
+export const decimal = (x: number, digits = 2): string => x.toLocaleString(language.value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+export const percent = (x: number): string => `${decimal(100 * x, x < 0.1 ? 1 : 0)} %`;
 
 export function bytes(n: number): string {
   return n < 1e6 ? `${number(Math.round(n / 1e3))} kB` : `${number(Math.round(n / 1e5) / 10)} MB`;

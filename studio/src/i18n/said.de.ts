@@ -1,4 +1,7 @@
 // What the server says in English, in German: "{}" stands for what varies. A text of several parts is joined by "; ".
+const whoIAm = 'I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat what is remembered.';
+const werIchBin = 'Ich bin rememberd/demo, der eingebaute Ersatz ohne Netz und kein richtiges Modell: Ich wiederhole nur, was behalten wurde.';
+
 export const said: [string, string][] = [
   ['asks for memory ("{}"), {}', 'fragt nach Erinnerung („{}“), {}'],
   ['asks for memory ("{}")', 'fragt nach Erinnerung („{}“)'],
@@ -106,6 +109,7 @@ export const said: [string, string][] = [
   ['recall exceeded its time limit', 'das Erinnern hat seine Zeit überschritten'],
   ['the database cannot be reached', 'die Datenbank ist nicht erreichbar'],
   ['{} of {} texts have a vector yet', '{} von {} Texten haben schon einen Vektor'],
+  ['vectors: {}', 'Vektoren: {}'],
   ['no text here has a vector', 'kein Text hier hat einen Vektor'],
   ['it has failed a moment ago', 'es ist gerade gescheitert'],
   ['it found nothing that may be shown', 'es fand nichts, was gezeigt werden darf'],
@@ -140,6 +144,16 @@ export const said: [string, string][] = [
   ["no memory, message or session has the id '{}'", 'keine Erinnerung, keine Nachricht und kein Gespräch hat die id „{}“'],
   ['this user has {} {}, and the limit is {} (setting user_{}_max): delete some before more are stored, or ask the operator for a higher limit',
     'dieser Benutzer hat {} {}, und die Grenze ist {} (Einstellung user_{}_max): vorher einige löschen, oder den Betreiber um eine höhere bitten'],
+  // the built-in model
+  [`${whoIAm} About this I remember nothing yet.`, `${werIchBin} Dazu weiß ich noch nichts.`],
+  [`${whoIAm} What I remember about this: {} And since then: {}`, `${werIchBin} Dazu weiß ich: {} Und seitdem: {}`],
+  [`${whoIAm} What I remember about this: {}`, `${werIchBin} Dazu weiß ich: {}`],
+  [`{} ${whoIAm}`, `{} ${werIchBin}`],
+  ['Noted, I will have it in mind for later conversations.', 'Gemerkt, ich denke in späteren Gesprächen daran.'],
+  ['Asked to forget something. A message in a chat does not do that, so nothing was forgotten. It can be deleted in Memory Studio, with `rememberd forget ID`, or with the tool memory_forget.',
+    'Etwas soll vergessen werden. Eine Nachricht in einem Chat tut das nicht, also ist nichts vergessen. Löschen lässt es sich auf der Seite „Erinnerungen“, mit `rememberd forget ID` oder mit dem Werkzeug memory_forget.'],
+  ['I will not keep this: memory is off for this chat.', 'Das behalte ich nicht: Das Gedächtnis ist in diesem Chat aus.'],
+  ['I could not keep this: {}.', 'Das konnte ich nicht behalten: {}.'],
   // groups of settings
   ['Access', 'Zugang'], ['Logs', 'Protokolle'], ['Memory', 'Gedächtnis'], ['Models', 'Modelle'], ['Network', 'Netz'], ['Storage', 'Speicher'], ['Vectors', 'Vektoren'],
 ];

@@ -1,7 +1,9 @@
 // A text of the server in the language of the page.
 import type { Setting } from '../api/types.ts';
 import { doctor, system } from './doctor.de.ts';
-import { language } from './index.ts';
+import type { Key } from './en.ts';
+import { language, t } from './index.ts';
+import { refused as refusals } from './refused.de.ts';
 import { said as de } from './said.de.ts';
 import { costs, settings } from './settings.de.ts';
 
@@ -9,14 +11,16 @@ import { costs, settings } from './settings.de.ts';
 const pattern = (text: string, hole: string) => new RegExp(`^${text.split('{}').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join(hole)}$`);
 const compile = (rows: [string, string][]) => rows.map(([from, to]) => ({ narrow: pattern(from, '((?:(?!; ).)+?)'), wide: pattern(from, '(.+?)'), to }));
 type Rows = ReturnType<typeof compile>;
-const ofRecall = compile(de), ofDoctor = compile([...system, ...de, ...doctor]);
+const ofRecall = compile(de), ofDoctor = compile([...system, ...de, ...doctor]), ofRefusal = compile([...refusals, ...system, ...de, ...doctor]);
+const isNumber = /^\d+\.\d+$/;
 
 function one(text: string, rows: Rows, how: 'narrow' | 'wide'): string | null {
   for (const row of rows) {
     const m = row[how].exec(text);
     if (!m) continue;
     let i = 0;
-    return row.to.replace(/\{\}/g, () => inGerman(m[++i]!, rows));
+    // What stands in quotes is a name, or what somebody said.
+    return row.to.replace(/(„?)\{\}/g, (_all, quote) => (quote ? quote + m[++i]! : isNumber.test(m[++i]!) ? m[i]!.replace('.', ',') : inGerman(m[i]!, rows)));
   }
   return null;
 }
@@ -37,6 +41,23 @@ export function said(text: string | null = ''): string {
 export function found(text = ''): string {
   return language.value === 'en' ? text : text.split('\n').map((line) => inGerman(line, ofDoctor)).join('\n');
 }
+
+const named: Record<string, Key> = {
+  content: 'content', importance: 'importance', key: 'key', type: 'type', category: 'category', tags: 'tags', expires: 'expires', session: 'session', metadata: 'metadata', layer: 'facet layer', origin: 'facet origin',
+  name: 'name', user: 'person', space: 'space', spaces: 'only spaces', scopes: 'may', role: 'role', title: 'title', model: 'model', budget: 'budget', as_of: 'as of', after: 'created after', before: 'created before', question: 'question',
+};
+/** How the page calls a member of the API. */
+export const nameOf = (member: string) => (named[member] ? t(named[member]!) : member);
+
+/** Why something was refused. field: the member that it is about, which the server's text begins with. */
+export function refused(text: string, field?: string | null): string {
+  const start = `${field}: `, rest = field && text.startsWith(start) ? text.slice(start.length) : text;
+  return (rest === text ? '' : `${nameOf(field!)}: `) + (language.value === 'en' ? rest : inGerman(rest, ofRefusal));
+}
+
+const ofDemo = 'I am rememberd/demo, ';
+/** An answer: that of the built-in model is in English. */
+export const answered = (text: string): string => (text.includes(ofDemo) ? said(text) : text);
 
 /** What a setting does and costs. One that is newer than the page is described in English. */
 export function explained({ name, help, cost }: Setting): { help: string; cost: string | null; lang?: 'en' } {

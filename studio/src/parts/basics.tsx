@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isOnline, reason, type Problem } from '../api/client.ts';
-import { ago, number, t, time } from '../i18n/index.ts';
+import { ago, decimal, number, t, time } from '../i18n/index.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { toast } from './toasts.tsx';
 
@@ -121,7 +121,7 @@ export function Score({ value, isOff }: { value: number; isOff?: boolean }) {
   return (
     <span class="score">
       <span class={isOff ? 'bar off' : 'bar'} aria-hidden="true"><i ref={share} /></span>
-      <span class="number tiny">{value.toFixed(2)}</span>
+      <span class="number tiny">{decimal(value)}</span>
     </span>
   );
 }

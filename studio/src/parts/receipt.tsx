@@ -30,7 +30,7 @@ function LineText({ line }: { line: Line }) {
   const [text, setText] = useState<string | null>(texts.get(line.id) ?? null);
   useEffect(() => {
     let mine = true;
-    textOf(line).then((got) => mine && setText(got), () => mine && setText(''));
+    textOf(line).then((got) => mine && setText(got), (e) => mine && e.status === 404 && setText(''));
     return () => void (mine = false);
   }, [line.id]);
   return <span class="wrap" dir="auto">{text === null ? '…' : text === '' ? <i class="quiet">{t('gone by now')}</i> : text.length > 400 ? `${text.slice(0, 400)}…` : text}</span>;

@@ -5,6 +5,7 @@ import { reason, space } from '../api/client.ts';
 import { chat, receiptOf, type Said } from '../api/chat.ts';
 import type { Receipt } from '../api/types.ts';
 import { t } from '../i18n/index.ts';
+import { answered } from '../i18n/said.ts';
 import { draft } from '../state/looks.ts';
 import { may, me } from '../state/session.ts';
 import { Button, Chip } from './basics.tsx';
@@ -82,7 +83,7 @@ export function TalkView({ talk, onReceipt, current }: { talk: Talk; onReceipt?:
       {talk.turns.value.map((turn, i) => (
         <div key={i} class={`said ${turn.role}`}>
           <span class="hidden-text">{turn.role === 'user' ? t('you') : t('model')}</span>
-          <p class="wrap" dir="auto">{turn.content || '…'}</p>
+          <p class="wrap" dir="auto">{(turn.role === 'user' ? turn.content : answered(turn.content)) || '…'}</p>
           {turn.receipt && (
             <div class="under">
               {turn.receipt.lines.some((l) => l.injected)

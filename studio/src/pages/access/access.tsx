@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { address, call, firstPages, lookAs } from '../../api/client.ts';
 import type { Page, Role, Space, User } from '../../api/types.ts';
-import { t, word } from '../../i18n/index.ts';
+import { number, t, word } from '../../i18n/index.ts';
 import { Ago, Button, Chip, Empty, Failed, Head, Search, Select, tryTo } from '../../parts/basics.tsx';
 import { Confirm, TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
@@ -42,7 +42,7 @@ function Spaces() {
             {data.value.map((s) => (
               <tr key={s.space}>
                 <td><button type="button" class="facet" onClick={() => chooseSpace(s.own ? '' : s.space)}>{s.space}{s.own ? ` (${t('own')})` : ''}</button></td>
-                <td class="number">{s.memories}</td><td class="number wide-only">{s.sessions}</td><td class="number wide-only">{s.messages}</td><td class="small quiet wide-only"><Ago at={s.updated} /></td>
+                <td class="number">{number(s.memories)}</td><td class="number wide-only">{number(s.sessions)}</td><td class="number wide-only">{number(s.messages)}</td><td class="small quiet wide-only"><Ago at={s.updated} /></td>
                 <td>{may('write') && <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(s)}><span class="wide-only">{t('erase')}</span></Button>}</td>
               </tr>
             ))}
@@ -86,7 +86,7 @@ function Users() {
                   ? <Select value={u.role} label={t('role of', { person: u.id })} options={roles.map((r) => [r, word('role', r)])}
                       onChange={(role) => (u.role === 'owner' ? setDemotes({ user: u, role: role as Role }) : void give(u, role as Role))} />
                   : word('role', u.role)}</td>
-                <td class="number">{u.memories}</td><td class="number wide-only">{u.messages}</td><td class="number wide-only">{u.tokens}</td><td class="small quiet wide-only"><Ago at={u.last_active} /></td>
+                <td class="number">{number(u.memories)}</td><td class="number wide-only">{number(u.messages)}</td><td class="number wide-only">{u.tokens}</td><td class="small quiet wide-only"><Ago at={u.last_active} /></td>
                 <td><div class="row tight">
                   {u.id === me.value?.user && <Chip look="accent">{t('you')}</Chip>}
                   {isOwner.value && u.id !== me.value?.user && <Button small icon="eye" aria-label={t('look as')} title={t('look as about')} onClick={() => look(u)}><span class="wide-only">{t('look as')}</span></Button>}

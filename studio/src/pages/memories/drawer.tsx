@@ -2,9 +2,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { address, call, request } from '../../api/client.ts';
 import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
-import type { Key } from '../../i18n/en.ts';
-import { t, time, word } from '../../i18n/index.ts';
-import { said } from '../../i18n/said.ts';
+import { decimal, t, time, word } from '../../i18n/index.ts';
+import { nameOf, said } from '../../i18n/said.ts';
 import { Ago, Button, Chip, Empty, Failed, Loading, Segments, tryTo } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision } from '../../parts/receipt.tsx';
@@ -15,10 +14,6 @@ import { useLoaded } from '../../state/use.ts';
 import { brief, forgetOne } from './bulk.tsx';
 import { MemoryFields } from './fields.tsx';
 import { isClosed } from './row.tsx';
-
-const named: Record<string, Key> = { content: 'content', importance: 'importance', key: 'key', type: 'type', category: 'category', tags: 'tags', expires: 'expires', session: 'session', metadata: 'metadata' };
-/** How the page calls a member. */
-const nameOf = (member: string) => (named[member] ? t(named[member]!) : member);
 
 const tabs = ['details', 'history', 'source', 'uses'] as const;
 type Tab = (typeof tabs)[number];
@@ -123,7 +118,7 @@ function Uses({ path }: { path: string }) {
           <button type="button" class="facet" onClick={() => go('receipts', { id: r.id })}>
             <span class="cut" dir="auto">{r.question || t('no question kept')}</span><span class="tiny quiet"><Ago at={r.created} /></span>
           </button>
-          <span class="tiny quiet row"><Decision value={r.decision} />{r.score?.toFixed(2)} {said(r.why)}</span>
+          <span class="tiny quiet row"><Decision value={r.decision} />{r.score != null && decimal(r.score)} {said(r.why)}</span>
         </li>
       ))}
     </ul>

@@ -123,7 +123,7 @@ export function Memories() {
         <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} isBest={isBest} /></div>
         <div class="stack">
           <Bulk picked={picked} total={total} all={{ filter: listQuery, spaces: space.value === '*' ? Object.keys(facets.value.space ?? {}) : [space.value] }} isBest={isBest}>
-            <p class="small quiet number cut" role="status">{rows.total.value === null ? (isOnline.value ? t('loading') : '') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
+            <p class="small quiet number cut" role="status">{rows.total.value === null ? (isOnline.value && !rows.error.value ? t('loading') : '') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
           </Bulk>
           {rows.total.value === 0
             ? <NoMemories isFiltered={!!find || Object.keys(filter).length > 0} isBest={isBest} />

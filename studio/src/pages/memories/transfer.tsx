@@ -1,7 +1,7 @@
 // Import, export, and making the list shorter.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { address, call, space, type Query } from '../../api/client.ts';
+import { address, call, Problem, space, type Query } from '../../api/client.ts';
 import { t } from '../../i18n/index.ts';
 import { Button, Check, tryTo } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/layers.tsx';
@@ -9,6 +9,9 @@ import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
 import { may } from '../../state/session.ts';
+
+/** Bytes that the server takes at once. */
+const most = 64 << 20;
 
 function save(path: string) {
   const a = document.createElement('a');
@@ -55,12 +58,12 @@ function Import({ close }: { close: () => void }) {
   const file = useSignal<File | null>(null), isDry = useSignal(true), result = useSignal<Record<string, unknown> | null>(null);
   const run = () => tryTo(async () => {
     if (!file.value) return;
+    if (file.value.size > most) throw new Problem(413, 'too_large', t('import too large', { name: file.value.name }));
     const path = address('/v1/memories/import', { name: file.value.name, dry_run: isDry.value, space: space.value === '*' ? '' : space.value });
-    result.value = await call('POST', path, undefined, { raw: file.value, headers: { 'Content-Type': 'application/jsonl' } });
-    if (!isDry.value) {
-      toast({ text: t('imported') });
-      close();
-    }
+    result.value = await call<Record<string, unknown>>('POST', path, undefined, { raw: file.value, headers: { 'Content-Type': 'application/jsonl' } });
+    if (isDry.value) return;
+    toast({ text: t('imported') });
+    if (!result.value?.broken) close(); // what was left out is shown
   });
   return (
     <Dialog title={t('import')} close={close}>
@@ -70,7 +73,7 @@ function Import({ close }: { close: () => void }) {
       {result.value && (
         <div role="status"><Numbers of={result.value} /></div>
       )}
-      <div class="row"><Button look="main" disabled={!file.value} onClick={run}>{isDry.value ? t('count') : t('import')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+      <div class="row"><Button look="main" disabled={!file.value} onClick={run}>{isDry.value ? t('count') : t('import')}</Button><Button look="plain" onClick={close}>{t(result.value && !isDry.value ? 'close' : 'cancel')}</Button></div>
     </Dialog>
   );
 }

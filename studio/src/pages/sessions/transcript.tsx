@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { address, call, firstPages } from '../../api/client.ts';
 import type { Memory, Message, Page, ReceiptItem, SessionItem } from '../../api/types.ts';
 import { t, time } from '../../i18n/index.ts';
+import { answered } from '../../i18n/said.ts';
 import { Button, Chip, Empty, Failed, Segments, tryTo } from '../../parts/basics.tsx';
 import { InPlace } from '../../parts/in-place.tsx';
 import { Dialog, TypedConfirm } from '../../parts/layers.tsx';
@@ -46,7 +47,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
         <InPlace key={String(!session.data.value)} name={`${inSpace}/${id}:title`} isBare isFixed={!may('write') || !session.data.value} value={session.data.value?.title || id} label={t('title')} keep={(title) => rename(title.trim())}
           wrongIn={(title) => (title.trim() ? '' : t('title empty'))} />
         <div class="row tight">
-          {may('write') && <Button small look="danger" icon="trash" onClick={() => setForgets(true)}>{t('forget')}</Button>}
+          {may('write') && error?.status !== 404 && <Button small look="danger" icon="trash" onClick={() => setForgets(true)}>{t('forget')}</Button>}
           <Button small look="plain" icon="close" label={t('close')} onClick={close} />
         </div>
       </header>
@@ -77,9 +78,10 @@ function Said({ parts, at, onReceipt, onForget }: SaidProps) {
     <div class="talk">
       {parts.messages.items.map((m) => {
         const receipt = m.role === 'user' ? given.find((r) => m.text.includes(r.question) || Math.abs(+new Date(r.created) - +new Date(m.created)) < 50) : undefined;
+        const text = m.role === 'user' ? m.text : answered(m.text);
         return (
           <div key={m.id} class={`said ${m.role === 'user' ? 'user' : 'assistant'}`} ref={m.id === at ? marked : undefined}>
-            <p class="wrap" dir="auto">{m.id === at ? <mark>{m.text}</mark> : m.text}</p>
+            <p class="wrap" dir="auto">{m.id === at ? <mark>{text}</mark> : text}</p>
             <div class="under">
               <span>{m.speaker || t(m.role === 'user' ? 'you' : 'model')} · {time(m.created)}</span>
               {learnt.has(m.id) && <button type="button" class="chip good" onClick={() => go('memories', { session: m.session })}>{t('learnt n', { n: learnt.get(m.id)! })}</button>}

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { address, call, Problem, space } from '../../api/client.ts';
 import type { Found, FoundPage, Receipt } from '../../api/types.ts';
-import { number, startOf, t, took, word } from '../../i18n/index.ts';
+import { decimal, number, startOf, t, took, word } from '../../i18n/index.ts';
 import { said } from '../../i18n/said.ts';
 import { Button, Chip, Failed, Field, Score, Search } from '../../parts/basics.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
@@ -107,8 +107,8 @@ function WhyNot({ results, preview }: { results: Found[]; preview: Receipt }) {
       return;
     }
     const line = preview.lines.find((l) => l.id === found.id);
-    answer.value = line?.injected ? t('why not given') : line ? t('why not left', { score: line.score.toFixed(2), why: said(line.why), reason: said(preview.reason) })
-      : t('why not weak', { score: found.score.toFixed(2), reason: said(preview.reason) });
+    answer.value = line?.injected ? t('why not given') : line ? t('why not left', { score: decimal(line.score), why: said(line.why), reason: said(preview.reason) })
+      : t('why not weak', { score: decimal(found.score), reason: said(preview.reason) });
   };
   return (
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void ask(); }}>

@@ -1,7 +1,7 @@
 // The memories that a chat would get by another strategy, with the scores by words and by meaning.
 import { useEffect, useState } from 'preact/hooks';
 import { address, call, space, type Problem } from '../../api/client.ts';
-import { t, took } from '../../i18n/index.ts';
+import { decimal, t, took, word } from '../../i18n/index.ts';
 import { Chip, Failed, Score, Segments } from '../../parts/basics.tsx';
 import { spaceOfChats } from '../../parts/talk.tsx';
 import { said } from '../../i18n/said.ts';
@@ -19,7 +19,7 @@ export function Strategies({ query }: { query: string }) {
     return () => void (mine = false);
   }, [query, strategy, space.value]);
   const r = found?.steps;
-  const signal = (m: Line, name: string) => (m.signals[name] ? m.signals[name].toFixed(2) : '–');
+  const signal = (m: Line, name: string) => (m.signals[name] ? decimal(m.signals[name]) : '–');
   const tier = (m: Line) => [m.signals.share && t('by words'), m.signals.dense && t('by meaning')].filter(Boolean).join(' + ') || '–';
   return (
     <section class="card" aria-label={t('strategies')}>
@@ -29,7 +29,7 @@ export function Strategies({ query }: { query: string }) {
         {r && (
           <div class="row tiny quiet">
             <Chip look="accent">{t(`strategy ${r.strategy as typeof strategies[number]}`)}</Chip><span>{t('n tokens', { n: found.results.reduce((n, m) => n + m.tokens, 0) })}</span><span>{took(found.took_us)}</span>
-            <span>{t('vectors')}: {r.store}{found.vectors ? ` · ${found.vectors}` : ''}</span>{r.reranked && <Chip>{t('rerank')}</Chip>}
+            <span>{t('vectors')}: {word('store', r.store)}{found.vectors ? ` · ${found.vectors}` : ''}</span>{r.reranked && <Chip>{t('rerank')}</Chip>}
             {r.fallback && <span class="wrap">{said(r.fallback)}</span>}
           </div>
         )}
