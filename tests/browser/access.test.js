@@ -32,6 +32,11 @@ test('the first token: whoever makes it without the rights of an admin is told w
   const server = await serve(t), page = await open(t, server, '/studio/access');
   page.expected.push(/status of 401/);
   await page.getByRole('button', { name: 'New token' }).click();
+  const person = page.getByRole('dialog').getByRole('textbox', { name: /^Person/ });
+  await person.fill('mother');
+  await page.getByText('without one you are locked out').waitFor();
+  assert.ok(await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).isDisabled(), 'the first one is not for somebody else');
+  await person.fill('local');
   await page.getByRole('checkbox', { name: 'Admin token' }).uncheck();
   await page.getByRole('dialog').getByText('rememberd token create --admin').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();

@@ -68,6 +68,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
   const own = me.value?.user ?? '', mine = scopes.filter((s) => !me.value?.scopes || split(me.value.scopes).includes(s)), [first] = useState(isFirst && isOwner.value);
   const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(mine), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
   const isOver = expires.value !== '' && hasBegun(expires.value);
+  const isOthers = first && !['', own].includes(user.value);
   const signsIn = first && isAdmin.value && user.value === own;
   const make = (e: Event) => {
     e.preventDefault();
@@ -97,7 +98,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
       <form class="stack" onSubmit={make}>
         {isFirst && <p class="notice">{t('first token')} {t(signsIn ? 'first token admin' : 'first token other')}</p>}
         <Field label={t('name')}><input class="input" autofocus value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} /></Field>
-        {isOwner.value && <Field label={t('person')}><input class="input" value={user.value} placeholder={own} onInput={(e) => (user.value = e.currentTarget.value)} /></Field>}
+        {isOwner.value && <Field label={t('person')} wrong={isOthers ? t('first token yours') : ''}><input class="input" aria-invalid={isOthers} value={user.value} placeholder={own} onInput={(e) => (user.value = e.currentTarget.value)} /></Field>}
         <div class="columns two">
           <Field label={t('space')} hint={t('space hint')}><input class="input" value={space.value} onInput={(e) => (space.value = e.currentTarget.value)} /></Field>
           <Field label={t('expires')} wrong={isOver ? t('expires passed') : ''}><input class="input" type="date" aria-invalid={isOver} value={expires.value} onInput={(e) => (expires.value = e.currentTarget.value)} /></Field>
@@ -108,7 +109,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
         </div>
         {!isAdmin.value && <Field label={t('only spaces')} hint={t('only spaces hint')}><input class="input" value={only.value} onInput={(e) => (only.value = e.currentTarget.value)} /></Field>}
         {isOwner.value && <Check checked={isAdmin.value} onChange={(on) => (isAdmin.value = on)}>{t('admin token')}</Check>}
-        <div class="row"><Button type="submit" look="main" disabled={!may.value.length || isOver}>{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+        <div class="row"><Button type="submit" look="main" disabled={!may.value.length || isOver || isOthers}>{t('make token')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
       </form>
     </Dialog>
   );
