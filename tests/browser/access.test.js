@@ -67,6 +67,20 @@ test('tokens: shown once, signed in with, signed out', async (t) => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
+test('a session whose token is revoked shows nothing more, and asks to sign in', async (t) => {
+  const server = await serve(t), admin = (await server.ask('POST', '/v1/tokens', { admin: true })).json().token, headers = { authorization: `Bearer ${admin}` };
+  const mine = (await server.ask('POST', '/v1/tokens', { user: 'mother' }, headers)).json();
+  await server.ask('POST', '/v1/memories', { content: 'Ada keeps bees.' }, { authorization: `Bearer ${mine.token}` });
+  const page = await open(t, server, '/studio/memories');
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(mine.token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Ada keeps bees.').waitFor();
+  await server.ask('DELETE', `/v1/tokens/${mine.id}`, undefined, headers);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  assert.equal(await page.getByText('Ada keeps bees.').count(), 0);
+});
+
 // As a browser has it for a page over plain HTTP from another machine.
 const overPlainHttp = (old) => {
   Object.defineProperty(navigator, 'clipboard', { value: undefined });

@@ -45,6 +45,7 @@ const kinds = ['memory.added', 'memory.changed', 'memory.closed', 'memory.opened
 let source: EventSource | null = null;
 let timer = 0;
 let wasLost = false;
+let hasSession = () => false;
 
 /** A browser gives up on an answer such as 401 or 429; a lost server it asks again. */
 async function lost() {
@@ -52,7 +53,8 @@ async function lost() {
   wasLost = true;
   clearTimeout(timer);
   try {
-    const res = await fetch('/health', { cache: 'no-store' });
+    const isRefused = hasSession() && source?.readyState === EventSource.CLOSED, res = await fetch(isRefused ? '/v1/me' : '/health', { cache: 'no-store' });
+    if (res.status === 401) return void (needsSignIn.value = true); // the session has ended
     isOnline.value = res.status < 500 || res.status === 503;
   } catch {
     isOnline.value = false;
@@ -78,7 +80,9 @@ function open() {
   source.onerror = () => void lost();
 }
 
-export function startLive() {
+/** isSignedIn: whether the page has a session, which can end. */
+export function startLive(isSignedIn: () => boolean) {
+  hasSession = isSignedIn;
   effect(() => {
     void space.value;
     if (needsSignIn.value) source?.close();
