@@ -425,3 +425,15 @@ test('Back and a link bring back the text that was searched', async (t) => {
   await page.goBack();
   await total(page, 1);
 });
+
+test('a server that is lost takes no field away from who types in it', async (t) => {
+  const server = await serve(t), { id } = (await server.ask('POST', '/v1/memories', { content: 'Ada drinks tea.' })).json();
+  const page = await open(t, server, `/studio/memories?id=${id}`), text = page.getByRole('dialog', { name: 'Memory' }).getByRole('textbox', { name: 'Text', exact: true });
+  page.expected.push(/Failed to load resource|ERR_|net::/);
+  await text.fill('Ada drinks coffee.');
+  await server.stop();
+  await text.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  await page.waitForTimeout(500);
+  assert.equal(await text.inputValue(), 'Ada drinks coffee.');
+});

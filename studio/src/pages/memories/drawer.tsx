@@ -53,7 +53,7 @@ export function MemoryDrawer({ id, edits, close }: MemoryDrawerProps) {
   return (
     <Drawer title={t('memory')} close={close} actions={m && may('write') && <Button small look="danger" icon="trash" onClick={forget}>{t('forget')}</Button>}>
       {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
-      {m && !error.value && (
+      {m && error.value?.status !== 404 && (
         <>
           {isClosed(m) && <div class="row"><Chip look="warn">{t('closed')}</Chip><span class="small quiet">{m.superseded_by ? t('replaced by a newer one') : t('closed about')}</span></div>}
           <Segments label={t('memory')} value={tab} onChange={(v) => setTab(v as Tab)} options={tabs.map((x) => [x, t(`tab ${x}`)])} />
