@@ -41,7 +41,7 @@ function Some({ title, of }: { title: Key; of: [string, Key][] }) {
   return (
     <>
       <h3>{t(title)}</h3>
-      <dl class="keys">{of.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{t(what)}</dd></>)}</dl>
+      <dl class="keys">{of.map(([key, what]) => <><dt key={key}><kbd>{key === 'Delete' ? t('key delete') : key}</kbd></dt><dd>{t(what)}</dd></>)}</dl>
     </>
   );
 }

@@ -20,3 +20,22 @@ test('a long name of a space does not stretch the line above, and on a phone a r
     assert.ok(eye.x + eye.width <= width, `${width}: ${eye.x} + ${eye.width}`);
   }
 });
+
+test('on a phone, in German: the menu of memories and what is asked before all are forgotten are in sight', async (t) => {
+  const server = await serve(t);
+  for (const content of ['Ada keeps bees.', 'Bob bakes bread.']) await server.ask('POST', '/v1/memories', { content });
+  const page = await open(t, server, '/studio/memories', { locale: 'de-DE', viewport: { width: 390, height: 844 } });
+  const isInSight = async (what) => {
+    const { x, width } = await what.boundingBox();
+    assert.ok(x >= 0 && x + width <= 390 && await what.evaluate((e) => e.scrollWidth <= e.clientWidth + 1), `${await what.innerText()}: ${x} + ${width}`);
+  };
+  await page.getByRole('main').getByRole('button', { name: 'Mehr' }).click();
+  for (const name of ['Importieren', 'Alles exportieren']) await isInSight(page.getByRole('button', { name }));
+  await page.keyboard.press('Escape');
+  await page.getByText('Ada keeps bees.').waitFor();
+  for (const key of ['j', 'x']) await page.keyboard.press(key);
+  await isInSight(page.getByText('1 ausgewählt'));
+  await page.getByRole('button', { name: 'Alle 2' }).click();
+  await page.getByRole('region').getByRole('button', { name: 'Vergessen' }).click();
+  await isInSight(page.getByRole('dialog').locator('p'));
+});

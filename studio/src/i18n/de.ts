@@ -286,7 +286,7 @@ export const de: Record<Key, string> = {
   'search settings': 'Einstellungen durchsuchen',
   'searched for': 'Gesucht wurde „{what}“',
   'second chat': 'Zweiter Chat',
-  'select all n': 'Alle {n} auswählen',
+  'select all n': 'Alle {n}',
   'select this': 'Auswählen',
   'selection': 'Auswahl',
   'send': 'Senden',
@@ -587,4 +587,6 @@ export const de: Record<Key, string> = {
   'result.broken': 'Ausgelassen, da fehlerhaft',
   'result.problems': 'Fehler',
   'store.none': 'keine',
+  'your token': 'DEIN_TOKEN',
+  'key delete': 'Entf',
 };

@@ -585,5 +585,7 @@ export const en = {
   'result.broken': 'Left out, as not readable',
   'result.problems': 'Errors',
   'store.none': 'none',
+  'your token': 'YOUR_TOKEN',
+  'key delete': 'Delete',
 };
 export type Key = keyof typeof en;

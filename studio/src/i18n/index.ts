@@ -49,7 +49,7 @@ export function bytes(n: number): string {
 }
 
 export function took(us: number): string {
-  return us < 1000 ? `${us} µs` : us < 1e6 ? `${number(Math.round(us / 100) / 10)} ms` : `${number(Math.round(us / 1e5) / 10)} s`;
+  return us < 1000 ? (us ? `${us} µs` : '0 ms') : us < 1e6 ? `${number(Math.round(us / 100) / 10)} ms` : `${number(Math.round(us / 1e5) / 10)} s`;
 }
 
 export const day = (iso: string): string => new Date(iso).toLocaleDateString(language.value, { year: 'numeric', month: 'short', day: 'numeric' });

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { address, call, request } from '../../api/client.ts';
 import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
 import { decimal, t, time, word } from '../../i18n/index.ts';
-import { nameOf, said } from '../../i18n/said.ts';
+import { answered, nameOf, said } from '../../i18n/said.ts';
 import { Ago, Button, Chip, Empty, Failed, Loading, Segments, tryTo } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision } from '../../parts/receipt.tsx';
@@ -85,6 +85,7 @@ function History({ path }: { path: string }) {
   );
 }
 
+const cut = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}…` : text);
 const NoSource = () => <Empty title={t('no source')}><p>{t('no source about')}</p></Empty>;
 
 function Source({ path }: { path: string }) {
@@ -97,7 +98,7 @@ function Source({ path }: { path: string }) {
       <div class="talk">
         {[...c.before, c.message, ...c.after].map((msg) => (
           <div key={msg.id} class={`said ${msg.role === 'user' ? 'user' : 'assistant'}`}>
-            <p class="wrap" dir="auto">{msg.text.length > 600 ? `${msg.text.slice(0, 600)}…` : msg.text}</p>
+            <p class="wrap" dir="auto">{cut(msg.role === 'user' ? msg.text : answered(msg.text))}</p>
             {msg.id === c.message.id && <div class="under"><Chip look="accent">{t('learnt here')}</Chip><span>{time(msg.created)}</span></div>}
           </div>
         ))}

@@ -67,7 +67,7 @@ export function ReceiptDrawer({ id, title, close }: { id: string; title?: string
   const { data, error, reload } = useLoaded(() => call<Receipt>('GET', `/v1/receipts/${encodeURIComponent(id)}`), [id]);
   const r = data.value;
   return (
-    <Drawer title={title ?? t('receipt')} close={close} actions={r && <Button small icon="try" onClick={() => go('try', { tab: 'simulate', q: r.question })}>{t('what if')}</Button>}>
+    <Drawer title={title ?? t('receipt')} close={close} actions={r && <Button small icon="try" aria-label={t('what if')} onClick={() => go('try', { tab: 'simulate', q: r.question })}><span class="wide-only">{t('what if')}</span></Button>}>
       {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
       {r && (
         <>

@@ -5,7 +5,7 @@ import { Segments, Snippet } from '../../parts/basics.tsx';
 import { isOnlyBuiltIn, useModels } from '../../parts/models.tsx';
 import { me } from '../../state/session.ts';
 
-const token = () => (me.value?.needs_token ? 'YOUR_TOKEN' : 'unused');
+const token = () => (me.value?.needs_token ? t('your token') : 'unused');
 
 const snippets: Record<string, (at: string) => string> = {
   curl: (at) => `curl ${at}/v1/chat/completions \\
