@@ -11,7 +11,9 @@ import { costs, settings } from './settings.de.ts';
 const pattern = (text: string, hole: string) => new RegExp(`^${text.split('{}').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join(hole)}$`);
 const compile = (rows: [string, string][]) => rows.map(([from, to]) => ({ narrow: pattern(from, '((?:(?!; ).)+?)'), wide: pattern(from, '(.+?)'), to }));
 type Rows = ReturnType<typeof compile>;
-const ofRecall = compile(de), ofDoctor = compile([...system, ...de, ...doctor]), ofRefusal = compile([...refusals, ...system, ...de, ...doctor]);
+/** What fits much, as "{} at {}", would change a part of a sentence that is not known. */
+const isPlain = ([from]: [string, string]) => from === '{}: {}' || from.replaceAll('{}', '').length > 8;
+const ofRecall = compile(de), ofDoctor = compile([...system, ...de, ...doctor]), ofRefusal = compile([...refusals, ...system, ...de, ...doctor.filter(isPlain)]);
 const isNumber = /^\d+\.\d+$/;
 
 function one(text: string, rows: Rows, how: 'narrow' | 'wide'): string | null {
@@ -49,10 +51,10 @@ const named: Record<string, Key> = {
 /** How the page calls a member of the API. */
 export const nameOf = (member: string) => (named[member] ? t(named[member]!) : member);
 
-/** Why something was refused. field: the member that it is about, which the server's text begins with. */
+/** Why something was refused. field: the member that it is about, with which the server's text begins; some answers do not say it apart. */
 export function refused(text: string, field?: string | null): string {
-  const start = `${field}: `, rest = field && text.startsWith(start) ? text.slice(start.length) : text;
-  return (rest === text ? '' : `${nameOf(field!)}: `) + (language.value === 'en' ? rest : inGerman(rest, ofRefusal));
+  const [, start = '', first = '', rest = text] = /^((\w+): )?(.*)$/s.exec(text)!, isField = start && (first === field || first in named);
+  return (isField ? `${nameOf(first)}: ` : '') + (language.value === 'en' ? (isField ? rest : text) : inGerman(isField ? rest : text, ofRefusal));
 }
 
 const ofDemo = 'I am rememberd/demo, ';
