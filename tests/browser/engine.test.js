@@ -114,3 +114,13 @@ test('a refused setting is shown as it is in force; an unknown tab is the first 
     await page.getByRole('button', { name: first, exact: true, pressed: true }).waitFor();
   }
 });
+
+test('a setting that is typed while the server is away is not lost', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/engine?tab=settings'), box = page.getByLabel('budget_tokens', { exact: true });
+  page.expected.push(/Failed to load resource|ERR_|net::/);
+  await box.fill('1200');
+  await server.stop();
+  await box.press('Enter');
+  await page.locator('.toast').filter({ hasText: 'cannot be reached' }).waitFor();
+  assert.equal(await box.inputValue(), '1200');
+});

@@ -1,7 +1,7 @@
 // Every setting: value, where it comes from, what it costs, whether it acts at once.
 import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { call } from '../../api/client.ts';
+import { call, isOnline } from '../../api/client.ts';
 import type { Setting } from '../../api/types.ts';
 import { t, word } from '../../i18n/index.ts';
 import { explained, said } from '../../i18n/said.ts';
@@ -56,9 +56,9 @@ function One({ setting: s }: { setting: Setting }) {
 
 function Editor({ setting: s }: { setting: Setting }) {
   const inForce = s.value === null ? '' : String(s.value), text = useSignal(inForce), [turn, setTurn] = useState(0);
-  /** Refused, it is shown as it was: drawn anew, since the browser has changed it by itself. */
-  const put = async (value: unknown) => {
-    if (await set(s.name, value)) return;
+  /** Refused, it is shown as it was: drawn anew, since the browser has changed it by itself. What is typed outlives a lost server. */
+  const put = async (value: unknown, isTyped = false) => {
+    if (await set(s.name, value) || (isTyped && !isOnline.value)) return;
     text.value = inForce;
     setTurn(turn + 1);
   };
@@ -66,7 +66,7 @@ function Editor({ setting: s }: { setting: Setting }) {
   if (s.choices) return <Select key={turn} label={s.name} value={String(s.value ?? '')} onChange={(v) => void put(v)} options={s.choices.map((c) => [c, c])} />;
   const isNumber = s.type === 'integer' || s.type === 'number';
   const keep = () => {
-    if (text.value !== inForce) void put( text.value === '' && isNumber ? null : isNumber ? Number(text.value) : text.value);
+    if (text.value !== inForce) void put(text.value === '' && isNumber ? null : isNumber ? Number(text.value) : text.value, true);
   };
   return (
     <input key={turn} class="input" aria-label={s.name} type={s.secret ? 'password' : isNumber ? 'number' : 'text'} autocomplete="off" value={s.secret ? '' : text.value}
