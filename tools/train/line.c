@@ -222,7 +222,7 @@ void train_line(const struct dumps *dumps, FILE *out)
     struct report report;
     report_begin(&report);
     for (int s = 0; s < WEIGHT_SETS; s++) {
-        bool is_fitted = weights_by_encoder((enum weights)s) && report_has_dumps(&report, dumps, s);
+        bool is_fitted = report_has_dumps(&report, dumps, s);
         struct fit f = is_fitted ? fit_set(dumps, s, report.out) : (struct fit){0};
         for (int i = 0; i < SIGNALS; i++)
             w[i][s] = is_fitted ? f.w[i] : table[i].w[s];

@@ -121,7 +121,7 @@ void train_personal(const struct dumps *dumps, FILE *out)
     for (int s = 0; s < WEIGHT_SETS; s++) {
         struct questions q = {0};
         for (size_t i = 0; i < dumps->n; i++)
-            if (is_of_people(&dumps->v[i], s))
+            if (weights_by_encoder((enum weights)s) && is_of_people(&dumps->v[i], s))
                 read_dump(&q, &dumps->v[i]);
         struct fit f = {0};
         if (q.n) {
@@ -132,11 +132,14 @@ void train_personal(const struct dumps *dumps, FILE *out)
             w[i][s] = q.n ? f.w[i] : table[i][s];
         free(q.v);
     }
+    for (int i = 0; i < COLUMNS; i++)
+        w[i][WORDS_ALONE] = w[i][WITH_VECTORS] = w[i][WITH_ENCODER];
     report_end(&report);
     fputs("/* personal_weights.def - weights for the probability that a question needs what its "
           "person told. */\n/*\n * PERSONAL(name, signal, help, weights), for each set of weights "
           "(engine/gate/weight_sets.def).\n * Written by tools/train. Those without the encoder "
-          "are not used.\n * People: those of people.json and people-open.json in tests/life.\n",
+          "are the encoder's (trial 107).\n * People: those of people.json and people-open.json in "
+          "tests/life.\n",
           out);
     fprintf(out,
             " * Leave one person out: how many pass where one general question in ten does, and "

@@ -13,15 +13,12 @@
 #define GATE_OF_BROAD 0.4
 /* By meaning alone a score is a cosine, and what lines need is so many times as much. */
 #define GATE_COSINE 5
-/* A phrase that asks for memory ("do you remember") lowers the threshold to the first share. One
- * that only speaks of the user ("mein Garten") lowers it to the second, where the gate was not
- * fitted to the language. One that names a time ("in June") lowers it to the third where it was. */
+/* A phrase that asks for memory ("do you remember") lowers the threshold to the first share; one
+ * that names a time ("in June") to the second, where the gate decides. One that only speaks of the
+ * user ("mein Garten") lowers the bar of a context's layers to the third. */
 #define GATE_ASKED 0.1
-#define GATE_OF_USER 0.2
 #define GATE_OF_TIME 0.6
-/* The same where somebody speaks of himself ("kann ich"), or the wording has these log odds. */
-#define GATE_OF_SPEAKER 0.4
-#define GATE_WORDED (-0.25)
+#define GATE_OF_USER 0.2
 
 enum signal {
 #define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,

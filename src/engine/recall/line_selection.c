@@ -56,6 +56,19 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
+/* The same words said before, and what a model said, are near in meaning and no reason to speak. */
+static double best_score(const struct finder *f)
+{
+    double best = 0;
+    for (const struct recalled *r = f->found; r < f->found + f->n; r++) {
+        bool is_no_reason = !r->is_memory &&
+                            (r->measured.signals[SIGNAL_assistant] > 0 ||
+                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+        best = is_no_reason ? best : fmax(best, r->score);
+    }
+    return best;
+}
+
 /* Of the space that promises most. What says about the same is as sure as it is near. */
 static double probability_of(struct finder *f, struct gate_evidence *out)
 {
@@ -69,29 +82,12 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
             *out = e;
         most = fmax(most, probability);
     }
+    if (!weights_by_encoder(f->how.weighed) && !gate_is_fitted_for(f->in->question))
+        most = fmax(most, best_score(f));
     for (size_t i = 0; i < f->n; i++)
         if (f->found[i].by->dense >= FOUND_SAME && !weights_by_encoder(f->how.weighed))
             most = fmax(most, f->found[i].score);
     return most;
-}
-
-/* The same words said before, and what a model said, are near in meaning and no reason to speak. */
-static double best_score(const struct finder *f)
-{
-    double best = 0;
-    for (const struct recalled *r = f->found; r < f->found + f->n; r++) {
-        bool is_no_reason = weights_by_encoder(f->how.weighed) && !r->is_memory &&
-                            (r->measured.signals[SIGNAL_assistant] > 0 ||
-                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
-        best = is_no_reason ? best : fmax(best, r->score);
-    }
-    return best;
-}
-
-/* Without the encoder the weights of other languages than English are missing. */
-static bool has_weights(const struct finder *f)
-{
-    return weights_by_encoder(f->how.weighed) || gate_is_fitted_for(f->in->question);
 }
 
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
@@ -106,11 +102,9 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 {
     if (f->in->bar > 0)
         return threshold * f->in->bar;
-    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
+    if (gate.section == GATE_NONE || gate.is_weak)
         return threshold;
-    if (gate.is_time && !by_line)
-        return threshold * GATE_OF_TIME;
-    return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
+    return threshold * (gate.is_time && !by_line ? GATE_OF_TIME : GATE_ASKED);
 }
 
 /* Of conversations of people, whom a question names; the wording is fitted to chats. */
@@ -170,17 +164,13 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     bool by_cosine = f->how.steps.strategy == STRATEGY_SEMANTIC;
     double threshold = by_cosine ? fmin(GATE_COSINE * usual, 1) : usual;
     /* Where the caller sets the bar, each line is held against it; what only tells asks nothing. */
-    bool by_line = tells || by_cosine || f->in->bar > 0 || !has_weights(f);
+    bool by_line = tells || by_cosine || f->in->bar > 0;
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
-    bool by_wording =
-        RULE("wording") && !by_line && weights_by_encoder(f->how.weighed) && !is_of_people(f);
+    bool by_wording = RULE("wording") && !by_line && !is_of_people(f);
     bool is_asked = best >= line_sure || (gate.section != GATE_NONE && !gate.is_weak);
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
-    if (gate.section == GATE_NONE && !tells && !by_cosine && f->in->bar <= 0 && !has_weights(f) &&
-        (gate_is_first_person(f->in->question) || form_of(f->in->question, NULL) >= GATE_WORDED))
-        threshold *= GATE_OF_SPEAKER;
     double needed = by_wording ? least_probability(f, evidence, threshold, is_asked) : threshold;
     bool speaks = v.probability >= needed;
     v.is_sure &= speaks;
@@ -189,7 +179,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                  : gate.section == GATE_NONE ? S("memory")
                                              : str_of(gate_section_names[gate.section]);
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
-    v.by_worth = f->in->bar <= 0 && weights_by_encoder(f->how.weighed);
+    v.by_worth = f->in->bar <= 0;
     return v;
 }
 
@@ -269,8 +259,7 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
     struct line_budget b = breadth->tokens[f->asked.is_of_several][is_other];
-    bool is_broad =
-        b.most < 0 || f->in->bar > 0 || is_of_people(f) || !weights_by_encoder(f->how.weighed);
+    bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f);
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))

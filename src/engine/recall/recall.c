@@ -52,7 +52,7 @@ enum {
     AGGREGATION_TIMES = 2,
     AGGREGATION_SHOWN = 200,
     AGGREGATION_WHOLE = 100,
-    AGGREGATION_SAID = 50
+    AGGREGATION_SAID = 35
 };
 
 /* Tokens of a block without its lines, and of a line without its text, on average. */
