@@ -179,21 +179,14 @@ TEST(the_threshold_silences_and_a_phrase_lowers_it)
     CHECK(r.n > 0 && r.v[0].state == LINE_INJECTED && r.tokens > 0);
     settings.gate_threshold = 1;
     CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
-    settings.gate_threshold = r.probability < 0.99 ? r.probability * 1.01 : 1;
-    CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
     r = recall_question(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
     CHECK(!str_is(r.decision, "none") && r.tokens > 0);
-    static const char in_may[] = "Who won the race by the river in May?";
-    settings.gate_threshold = 0.05;
-    r = recall_question(ctx, e, in_may, as_chat); /* a time lowers it a little */
-    CHECK(r.probability > 0 && r.probability < 0.5);
-    settings.gate_threshold = 2 * r.probability;
+    static const char in_may[] = "Explain how a race by a river in May is won.";
+    settings.gate_threshold = 0.5; /* in a small pool a fifth of it, and of that GATE_OF_TIME */
     r = recall_question(ctx, e, in_may, as_chat);
-    CHECK_STR(r.decision, S("none"));
-    CHECK(holds(r.reason, "names a time (\"in may\")"));
-    settings.gate_threshold = 1.5 * r.probability;
-    r = recall_question(ctx, e, in_may, as_chat);
-    CHECK(!str_is(r.decision, "none"));
+    CHECK(holds(r.reason, "names a time (\"in may\")") && holds(r.reason, "0.060 needed"));
+    r = recall_question(ctx, e, "Explain how a race by a river is won.", as_chat);
+    CHECK(!holds(r.reason, "names a time") && !holds(r.reason, "0.060 needed"));
 }
 
 TEST(limit_and_budget_hold)

@@ -108,7 +108,7 @@ TEST(a_text_that_is_given_to_be_worked_on_is_not_its_writers)
 static int reads_personal(void *own, str text)
 {
     (void)own;
-    return form_of(text, NULL) >= GATE_WORDED;
+    return form_of(text, NULL) >= -0.25;
 }
 
 /* Where the encoder does not read a script, a question that this takes for one about what was told

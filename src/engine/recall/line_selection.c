@@ -259,7 +259,8 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
     struct line_budget b = breadth->tokens[f->asked.is_of_several][is_other];
-    bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f);
+    bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f) ||
+                    f->in->by.strategy == STRATEGY_RECENT;
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))
@@ -296,8 +297,9 @@ void lines_select(struct finder *f, const struct verdict *v)
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         bool is_weighed = v->by_worth && r->by;
-        bool is_wanted = is_weighed ? r->measured.worth >= worth_least && given < enough * all
-                                    : r->score >= v->least && !is_mere_neighbour(f, i);
+        bool is_wanted = is_weighed && r->measured.worth >= worth_least && given < enough * all;
+        if (!is_weighed || !weights_by_encoder(f->how.weighed)) /* trial 107 */
+            is_wanted |= r->score >= v->least && !is_mere_neighbour(f, i);
         r->state = is_wanted && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
         if (is_wanted && is_weighed && !lines_is_again(f, i))
             given += r->measured.worth;
