@@ -74,7 +74,8 @@ static enum status take_turn(struct chat *t, str answer, size_t answer_at, size_
     for (size_t i = answer_at; i < answer_end; i++)
         t->ids[i] = in.answer_id;
     TRY(ctx_pass(t->ctx, &own, engine_end_turn(&own, t->e, turn, answer)));
-    return store_settle(t->ctx, t->e->store);
+    TRY(store_settle(t->ctx, t->e->store));
+    return eval_embed(t->ctx, t->e, &(struct eval_report){0});
 }
 
 static enum status lead_session(struct chat *t)

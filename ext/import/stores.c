@@ -83,9 +83,12 @@ static enum status category_names(struct foreign *f, const struct json *ids, str
         struct ctx *run = f->run->ctx;
         struct json *all;
         str list = items_member(f->text, S("categories"));
-        TRY(importer_pass(f->ctx, run, json_parse(run, list.n ? list : S("[]"), &all)));
+        if (!soft(run, json_parse(run, list.n ? list : S("[]"), &all)))
+            all = NEW(&run->arena, struct json); /* without a source: broken */
         f->state.categories = all;
     }
+    if (!f->state.categories->source.n)
+        return fail_field(f->ctx, "categories", "of the file are not valid JSON");
     out->v = NEW_N(&f->ctx->arena, str, ids->n);
     for (const struct json *id = ids->first; id; id = id->next)
         for (const struct json *c = f->state.categories->first; c && out->n < ids->n; c = c->next)

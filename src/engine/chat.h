@@ -125,6 +125,9 @@ void turn_note_search(struct turn *t, enum plan_scope scope, const struct recall
  */
 MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
 
+/* The answer as it is kept: without thoughts, images and the like. */
+str engine_kept_answer(struct arena *a, str answer);
+
 /* Whether engine_end_turn is to come before the client has the whole answer, as its next question
  * may go to another server: then it returns when they can all read the turn. */
 bool engine_keeps_first(const struct engine *e);

@@ -88,14 +88,15 @@ static str request_body(struct arena *a, const struct llm_ask *ask, const struct
     return buf_str(w.b);
 }
 
-/* Some chat templates open the thought themselves, so only the closing tag is in the text, and a
- * blank behind it; who writes of such tags quotes them. */
+/* Some chat templates open the thought themselves, so only the closing tag is in the text; who
+ * writes of such tags quotes them. */
 str llm_without_thought(str answer)
 {
     str text = str_trim(answer);
     size_t end = str_find(text, S("</think>"));
     str rest = end < text.n ? str_sub(text, end + strlen("</think>"), text.n) : S("");
-    bool closes = end < str_find(text, S("<think>")) && (!rest.n || char_is_space(rest.p[0]));
+    bool closes =
+        end < str_find(text, S("<think>")) && (!rest.n || !char_is_one_of(rest.p[0], "`'\",.;:)"));
     return str_starts(text, S("<think>")) || closes ? str_trim(rest) : answer;
 }
 
@@ -148,20 +149,21 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
             return s;
         soft(ctx, s);
     }
-    str text = text_of(a, json_at(heard->root, speaks->text));
-    /* Some gateways send an error with status 200. */
-    if (!text.n && json_get(heard->root, "error"))
-        return fail(ctx, UPSTREAM, "the model server: " S_FMT,
-                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, ask->up->key, &ask->user,
-                                         1)));
     *out = (struct llm_answer){
-        .text = text,
+        .text = text_of(a, json_at(heard->root, speaks->text)),
         .tokens_in = json_int_or(json_at(heard->root, speaks->tokens_in), 0),
         .tokens_out = json_int_or(json_at(heard->root, speaks->tokens_out), 0),
         .is_cut = str_is(json_string(json_at(heard->root, speaks->reason)), speaks->is_cut),
     };
-    estimate_tokens(ask, out);
+    /* Some gateways send an error with status 200; what it counts was spent. */
+    bool fails = !out->text.n && json_get(heard->root, "error");
+    if (!fails || out->tokens_in > 0)
+        estimate_tokens(ask, out);
     out->text = str_trim(llm_without_thought(out->text));
+    if (fails)
+        return fail(ctx, UPSTREAM, "the model server: " S_FMT,
+                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, ask->up->key, &ask->user,
+                                         1)));
     return OK;
 }
 

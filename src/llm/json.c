@@ -64,11 +64,11 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
         struct llm_answer one;
         enum status s = put_patiently(ctx, &again, &how, &one);
         answer->tokens_in += one.tokens_in;
+        answer->tokens_out += one.tokens_out;
         /* Where the server fails, another wording of the question would not help. */
         TRY(s);
         answer->text = one.text;
         answer->is_cut = one.is_cut || llm_breaks_off(one.text);
-        answer->tokens_out += one.tokens_out;
         struct json *object;
         if (llm_object(ctx, one.text, &object) == OK &&
             llm_fit(ctx, table, object, i + 1 == ASKS, out) == OK)

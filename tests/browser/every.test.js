@@ -147,7 +147,7 @@ test('an answer that breaks off, and a proxy that answers for the server, are to
   t.after(() => (proxy.closeAllConnections(), proxy.close()));
   const page = await open(t, { url: `http://127.0.0.1:${proxy.address().port}`, child: server.child }, '/studio/try', { locale: 'de-DE' }), box = page.locator('[data-say="try"]');
   page.expected.push(/status of 502|ERR_/);
-  for (const [how, told] of [['cut', 'Die Antwort brach ab.'], ['down', 'Der Server vor rememberd antwortet mit dem Fehler 502.']]) {
+  for (const [how, told] of [['cut', 'Die Antwort brach ab.'], ['down', 'ein Server vor rememberd antwortet mit dem Fehler 502.']]) {
     hop.is = how;
     await box.fill('Wie heißt mein Hund?');
     await box.press('Enter');

@@ -12,7 +12,7 @@
  * operator becomes one test; what a field takes, and what its values look like, is a table.
  */
 
-enum { TESTS_MAX = 500, USERS_MAX = 1000 };
+enum { TESTS_MAX = 500, USERS_MAX = 100 };
 
 enum test_op { EQ, NE, IN, NIN, GT, GTE, LT, LTE, CONTAINS, ICONTAINS };
 static const char *const op_names[] = {"eq", "ne",  "in",       "nin",       "gt", "gte",

@@ -170,6 +170,9 @@ HANDLER(rag_create)
         return fail_field(ctx, "content", "must not be blank");
     if (c->metadata && c->metadata->type != JSON_OBJECT)
         return fail_field(ctx, "metadata", "must be an object");
+    if (c->metadata && c->metadata->source.n > 2 * METADATA_MAX - 4096) /* else it would be cut */
+        return fail_field(ctx, "metadata", "must have at most %d bytes, has %zu", METADATA_MAX,
+                          c->metadata->source.n);
     enum status s = find_same(ctx, app, rag_pool(in), content, &m);
     if (s == OK)
         s = merge_memory(ctx, app, in, &m);

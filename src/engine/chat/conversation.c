@@ -122,7 +122,9 @@ static void read_said(struct place *p)
             continue;
         uint64_t own = said->own ? said->own : hash_of(p->seed, role, text);
         uint64_t tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
-        text = str_is(role, "tool") ? utf8_cut(text, TOOL_MAX) : text;
+        if (str_is(role, "tool") && text.n > TOOL_MAX) /* masked first: a half is no secret */
+            text = utf8_cut(turn_masked(p->e, t, &p->ctx->arena, utf8_cut(text, 2 * TOOL_MAX)),
+                            TOOL_MAX);
         p->v[p->n++] = (struct heard){
             .role = role, .text = text, .name = said->name, .own = own, .tail = tail, .at = i};
     }

@@ -199,11 +199,16 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
     return OK;
 }
 
+str engine_kept_answer(struct arena *a, str answer)
+{
+    return turn_words(a, llm_without_thought(answer));
+}
+
 /* A store that is away, full or busy loses nothing; what comes behind the turn waits, too. */
 static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                             bool waits)
 {
-    answer = turn_words(&ctx->arena, llm_without_thought(answer));
+    answer = engine_kept_answer(&ctx->arena, answer);
     enum status s = late_is_due(e, t) ? TOO_BUSY : keep_turn(ctx, e, t, answer, waits);
     t->is_blind = late_may_help(s);
     if (t->is_blind && late_is_due(e, t)) {

@@ -79,7 +79,7 @@ static void open_tags(struct opened *o)
         if (tag < TYPED) {
             buf_add(&o->typed, inside);
             buf_byte(&o->typed, '\n');
-        } else {
+        } else if (str_starts(str_of(tags[tag]), S("system"))) {
             buf_add(&o->rest, engine_sent_meanwhile(inside));
         }
         o->has_typed |= tag < TYPED;

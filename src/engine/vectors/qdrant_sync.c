@@ -331,6 +331,7 @@ static enum status find_points(struct ctx *ctx, struct engine *e, const struct m
                                struct qdrant_hit **out, size_t *n)
 {
     *n = 0;
+    *out = NULL;
     TRY(vectors_of(ctx, e, t, &text, 1, by));
     f->v = by->v;
     f->dimensions = by->dimensions;

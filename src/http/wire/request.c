@@ -176,8 +176,10 @@ static enum status check_unread(struct ctx *ctx, const struct surface *surface,
                                 const struct route *route, struct request *r)
 {
     struct json *json = NULL;
-    if (route->words.sends || route->words.sends_type || !refuses_unknown(surface, route) ||
-        !soft(ctx, json_parse(ctx, r->body, &json)) || json->type != JSON_OBJECT)
+    if (route->words.sends || route->words.sends_type || !refuses_unknown(surface, route))
+        return OK;
+    TRY(json_parse(ctx, r->body, &json));
+    if (json->type != JSON_OBJECT)
         return OK;
     r->aside = set_aside(route, surface->aside, json);
     return json->first ? refuse_unknown(ctx, route, json_name(json->first)) : OK;

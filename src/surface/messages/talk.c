@@ -96,6 +96,8 @@ size_t talk_aside(struct arena *a, const struct json *root)
             struct parts p = parts_of(a, json_get(m, "content"));
             is_of_chat = is_said(&p) || p.has_result;
         }
+        if (json_says(m, "role", "system"))
+            is_of_chat = engine_sent_meanwhile(talk_text(a, json_get(m, "content"), true)).n > 0;
         n = is_of_chat ? 0 : n + 1;
         has_note = !is_of_chat && (has_note || is_user);
     }

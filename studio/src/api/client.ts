@@ -34,7 +34,7 @@ export function sentenceOf(detail: unknown): string {
   return Array.isArray(detail) ? detail.map(sentenceOf).join('; ') : JSON.stringify(detail);
 }
 
-async function problemOf(res: Response): Promise<Problem> {
+async function problemOf(res: Response, isModels = false): Promise<Problem> {
   const text = await res.text();
   try {
     const body = JSON.parse(text);
@@ -42,7 +42,7 @@ async function problemOf(res: Response): Promise<Problem> {
     const detail = inner.detail ?? inner.message ?? body.message ?? body.error ?? text;
     return new Problem(res.status, String(inner.code ?? ''), sentenceOf(detail) || res.statusText, inner.field ?? inner.param ?? null);
   } catch {
-    return new Problem(res.status, '', /^\s*</.test(text) ? t('answer of a proxy', { status: String(res.status) }) : text.slice(0, 300) || res.statusText);
+    return new Problem(res.status, '', /^\s*</.test(text) ? t(isModels ? 'answer of a page' : 'answer of a proxy', { status: String(res.status) }) : text.slice(0, 300) || res.statusText);
   }
 }
 
@@ -67,7 +67,7 @@ export async function request(method: string, path: string, body?: unknown, opti
   }
   isOnline.value = true;
   if (res.status === 401 && (!options.isModels || (await fetch('/v1/me', { cache: 'no-store' })).status === 401)) needsSignIn.value = true;
-  if (!res.ok) throw await problemOf(res);
+  if (!res.ok) throw await problemOf(res, options.isModels);
   return res;
 }
 

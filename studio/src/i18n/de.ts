@@ -576,6 +576,7 @@ export const de: Record<Key, string> = {
   'for operators': 'Für Verwalter',
   'for operators about': 'Melde dich mit einem Token für Verwalter an, um es zu sehen.',
   'answer ended early': 'Die Antwort brach ab. Frag noch einmal.',
+  'answer of a page': 'Der Modellserver oder ein Server vor rememberd antwortet mit dem Fehler {status}.',
   'answer of a proxy': 'Der Server vor rememberd antwortet mit dem Fehler {status}.',
   'first token yours': 'Erstelle das erste Token für dich selbst, sonst sperrst du dich aus.',
   'import too large': '„{name}“ ist größer als 64 MB. Importiere die Datei auf dem Server: rememberd import DATEI',

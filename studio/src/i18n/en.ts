@@ -574,6 +574,7 @@ export const en = {
   'for operators': 'For admins',
   'for operators about': 'Sign in with an admin token to see it.',
   'answer ended early': 'The answer broke off. Ask again.',
+  'answer of a page': 'The model server, or a server in front of rememberd, answers with the error {status}.',
   'answer of a proxy': 'The server in front of rememberd answers with the error {status}.',
   'first token yours': 'Make the first token for yourself: without one you are locked out.',
   'import too large': '“{name}” is larger than 64 MB. Import it on the server: rememberd import FILE',

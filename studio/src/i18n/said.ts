@@ -8,7 +8,7 @@ import { said as de } from './said.de.ts';
 import { costs, settings } from './settings.de.ts';
 
 // A hole ends at "; ", which joins texts, unless nothing else fits.
-const pattern = (text: string, hole: string) => new RegExp(`^${text.split('{}').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join(hole)}$`);
+const pattern = (text: string, hole: string) => new RegExp(`^${text.split('{}').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join(hole)}$`, 's');
 const compile = (rows: [string, string][]) => rows.map(([from, to]) => ({ narrow: pattern(from, '((?:(?!; ).)+?)'), wide: pattern(from, '(.+?)'), to }));
 type Rows = ReturnType<typeof compile>;
 /** What fits much, as "{} at {}", would change a part of a sentence that is not known. */
@@ -22,7 +22,8 @@ function one(text: string, rows: Rows, how: 'narrow' | 'wide'): string | null {
     if (!m) continue;
     let i = 0;
     // What stands in quotes is a name, or what somebody said.
-    return row.to.replace(/(„?)\{\}/g, (_all, quote) => (quote ? quote + m[++i]! : isNumber.test(m[++i]!) ? m[i]!.replace('.', ',') : inGerman(m[i]!, rows)));
+    return row.to.replace(/(„|Dazu weiß ich: |Und seitdem: |)(sagt |niemand |Nähe: |)\{\}/g, (_all, quote, word) => (
+      quote ? quote + m[++i]! : !isNumber.test(m[++i]!) ? word + inGerman(m[i]!, rows) : word + (word ? m[i]! : m[i]!.replace('.', ','))));
   }
   return null;
 }
@@ -44,7 +45,7 @@ export function found(text = ''): string {
   return language.value === 'en' ? text : text.split('\n').map((line) => inGerman(line, ofDoctor)).join('\n');
 }
 
-const named: Record<string, Key> = {
+const named: Record<string, Key> = { __proto__: null as never,
   content: 'content', importance: 'importance', key: 'key', type: 'type', category: 'category', tags: 'tags', expires: 'expires', session: 'session', metadata: 'metadata', layer: 'facet layer', origin: 'facet origin',
   name: 'name', user: 'person', space: 'space', spaces: 'only spaces', scopes: 'may', role: 'role', title: 'title', model: 'model', budget: 'budget', as_of: 'as of', after: 'created after', before: 'created before', question: 'question',
 };
@@ -59,7 +60,7 @@ export function refused(text: string, field?: string | null): string {
 
 const ofDemo = 'I am rememberd/demo, ';
 /** An answer: that of the built-in model is in English. */
-export const answered = (text: string): string => (text.includes(ofDemo) ? said(text) : text);
+export const answered = (text: string): string => (language.value !== 'en' && text.includes(ofDemo) ? one(text, ofRecall, 'wide') ?? text : text);
 
 /** What a setting does and costs. One that is newer than the page is described in English. */
 export function explained({ name, help, cost }: Setting): { help: string; cost: string | null; lang?: 'en' } {

@@ -1,6 +1,6 @@
 // A recall, explained: what was decided and why, the text that the model was given, and every candidate.
 import { useEffect, useState } from 'preact/hooks';
-import { call } from '../api/client.ts';
+import { call, isOnline } from '../api/client.ts';
 import type { Line, Memory, MessageContext, Receipt } from '../api/types.ts';
 import { t, took, word } from '../i18n/index.ts';
 import { said } from '../i18n/said.ts';
@@ -32,7 +32,7 @@ function LineText({ line }: { line: Line }) {
     let mine = true;
     textOf(line).then((got) => mine && setText(got), (e) => mine && e.status === 404 && setText(''));
     return () => void (mine = false);
-  }, [line.id]);
+  }, [line.id, isOnline.value]);
   return <span class="wrap" dir="auto">{text === null ? '…' : text === '' ? <i class="quiet">{t('gone by now')}</i> : text.length > 400 ? `${text.slice(0, 400)}…` : text}</span>;
 }
 

@@ -69,7 +69,7 @@ function NewToken({ isFirst, add, close }: NewTokenProps) {
   const name = useSignal(''), user = useSignal(own), space = useSignal(''), expires = useSignal(''), isAdmin = useSignal(first), may = useSignal(mine), only = useSignal(''), made = useSignal<Token | null>(null), isIn = useSignal(false);
   const isOver = expires.value !== '' && hasBegun(expires.value);
   const isOthers = first && !['', own].includes(user.value);
-  const signsIn = first && isAdmin.value && user.value === own;
+  const signsIn = first && isAdmin.value && !isOthers;
   const make = (e: Event) => {
     e.preventDefault();
     void tryTo(async () => {
