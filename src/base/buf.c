@@ -74,6 +74,15 @@ void buf_add_words(struct buf *b, size_t *run, str s)
     buf_add(b, str_sub(s, from, s.n));
 }
 
+str buf_words(struct arena *a, str text)
+{
+    size_t run = 0;
+    struct buf b = buf_make(a, text.n);
+    if (text.n >= BASE64_RUN)
+        buf_add_words(&b, &run, text);
+    return b.n && b.n < text.n ? buf_str(&b) : text;
+}
+
 /* Formats twice: once for the length, once in place. So the only limit is that of the buf. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {

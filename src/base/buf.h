@@ -20,6 +20,8 @@ void buf_byte(struct buf *b, char c);
  * each run of BASE64_RUN such characters. *run is the length of the one at the end, 0 at first. */
 enum { BASE64_RUN = 1024, BASE64_KEPT = 8 };
 void buf_add_words(struct buf *b, size_t *run, str s);
+/* A whole text so; the text itself where it holds none. */
+str buf_words(struct arena *a, str text);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Empties it and keeps the memory. */

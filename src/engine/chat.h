@@ -124,7 +124,6 @@ void turn_note_search(struct turn *t, enum plan_scope scope, const struct recall
  * was none (tool calls, an error).
  */
 MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
-
 /* The answer as it is kept: without thoughts, images and the like. */
 str engine_kept_answer(struct arena *a, str answer);
 

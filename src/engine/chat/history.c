@@ -1,6 +1,6 @@
 /* history.c - the session's earlier messages that a model is shown. */
 #include "core/tokens.h"
-#include "engine/chat/turn.h"
+#include "engine/state/state.h"
 
 /*
  * For clients that send only the new message with a session's name: the server puts the session's
@@ -76,7 +76,7 @@ enum status engine_window(struct ctx *ctx, struct engine *e, const struct window
     assert(w.n <= most);
     w.v = v + (most - w.n);
     const struct message *last = w.n && in->asked.n ? &w.v[w.n - 1] : NULL;
-    str asked = str_trim(turn_words(&ctx->arena, in->asked));
+    str asked = str_trim(buf_words(&ctx->arena, in->asked));
     w.n -= last && str_is(last->role, "user") && str_eq(str_trim(last->text), asked);
     if (w.n == most) {
         w.v++;

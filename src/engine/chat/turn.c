@@ -439,22 +439,13 @@ enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in)
                                                                                : MODE_OFF;
 }
 
-str turn_words(struct arena *a, str text)
-{
-    size_t run = 0;
-    struct buf b = buf_make(a, text.n);
-    if (text.n >= BASE64_RUN)
-        buf_add_words(&b, &run, text);
-    return b.n && b.n < text.n ? buf_str(&b) : text;
-}
-
 /* What an agent wrote around the user's words is not theirs; without any it is a tool's result. */
 static void open_envelopes(struct turn *t)
 {
     struct said *v = NULL;
     for (size_t i = 0; i < t->in.n_said; i++) {
         const struct said *said = &t->in.said[i];
-        str text = turn_words(t->arena, said->text);
+        str text = buf_words(t->arena, said->text);
         str typed = said_by_user(said)                ? envelope_typed(t->arena, text)
                     : str_is(said->role, "assistant") ? llm_without_thought(text)
                                                       : text;

@@ -52,8 +52,6 @@ bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 /* Notes what is a secret in the request's messages; before turn_place compares kept texts. */
 void turn_find_secrets(const struct engine *e, struct turn *t);
 /* The text with these and its own secrets masked, unless the setting keeps secrets. */
-/* The text without images and the like in base64 (buf_add_words). */
-str turn_words(struct arena *a, str text);
 str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text);
 
 /* engine_end_turn for an answer that says that the turn is kept: it is on the disk then. */

@@ -201,7 +201,7 @@ static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, 
 
 str engine_kept_answer(struct arena *a, str answer)
 {
-    return turn_words(a, llm_without_thought(answer));
+    return buf_words(a, llm_without_thought(answer));
 }
 
 /* A store that is away, full or busy loses nothing; what comes behind the turn waits, too. */

@@ -61,9 +61,9 @@ static double best_score(const struct finder *f)
 {
     double best = 0;
     for (const struct recalled *r = f->found; r < f->found + f->n; r++) {
-        bool is_no_reason = !r->is_memory &&
-                            (r->measured.signals[SIGNAL_assistant] > 0 ||
-                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+        bool is_no_reason =
+            !r->is_memory && (r->measured.signals[SIGNAL_assistant] > 0 ||
+                              str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
         best = is_no_reason ? best : fmax(best, r->score);
     }
     return best;
@@ -259,8 +259,8 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
     struct line_budget b = breadth->tokens[f->asked.is_of_several][is_other];
-    bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f) ||
-                    f->in->by.strategy == STRATEGY_RECENT;
+    bool is_broad =
+        b.most < 0 || f->in->bar > 0 || is_of_people(f) || f->in->by.strategy == STRATEGY_RECENT;
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))

@@ -301,8 +301,7 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
     answer_context(ctx, h, S(""), out);
     answer = str_trim(answer);
     bool is_kept = last && str_is(last->role, "assistant") &&
-                   str_eq(str_trim(last->text),
-                          str_trim(engine_kept_answer(&ctx->arena, answer)));
+                   str_eq(str_trim(last->text), str_trim(engine_kept_answer(&ctx->arena, answer)));
     if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept)
         return OK;
     say_messages(&ctx->arena, h, asked, h->n_said, (struct said){.role = S("tool"), .text = S("")},
