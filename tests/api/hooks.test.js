@@ -230,7 +230,7 @@ test('each space has its receipt, and forgetting reaches both', async (t) => {
 });
 
 test('an agent shows 10,000 characters of a hook: both blocks stay below', async (t) => {
-  const server = await serve(t, { flags: ['--budget-tokens', '8000', '--recall-limit', '20', '--encoder', 'off'] });
+  const server = await serve(t, { flags: ['--budget-tokens', '8000', '--recall-limit', '20', '--encoder', 'off', '--coverage', 'full'] });
   const words = ['cable', 'bracket', 'hinge', 'flange', 'pressure', 'torque', 'voltage', 'rotor', 'stator', 'gasket', 'valve', 'piston'];
   const text = (i) => Array.from({ length: 70 }, (_, k) => words[(i * 7 + k * 5 + ((i * k) % 11)) % 12] + ((i * 31 + k * 17) % 97)).join(' ');
   for (let i = 0; i < 60; i++) await remember(server, `The ${i % 5 ? 'Plover' : 'Wagtail'} machine, note ${i}: ${text(i)}`);

@@ -10,18 +10,24 @@
 #include "engine/text/rank.h"
 
 /* How much of what is probably needed a block is to hold, and at what price (decisions/008). In
- * other languages than English the ranking is less sure, and who asks for several things needs
- * room (trial 084). */
+ * other languages than English the ranking is less sure, and who asks for several things, or for
+ * all that was said of one, needs room (trials 084 and 107). */
 static const struct breadth {
     double coverage;
-    struct line_budget tokens[2][2]; /* of one thing and of several, in English and in others; with
-                                        the frame; -1: as many as a chat may get */
-} breadths[] = {
-    [COVERAGE_LEAN] = {0.85, {{{200, 200, 0}, {200, 200, 0}}, {{200, 200, 0}, {200, 200, 0}}}},
-    [COVERAGE_BALANCED] = {0.975,
-                           {{{170, 540, 0.000625}, {220, 760, 0.00043}},
-                            {{400, 560, 0.0002}, {400, 760, 0.0002}}}},
-    [COVERAGE_FULL] = {0.99, {{{-1, -1, 0}, {-1, -1, 0}}, {{-1, -1, 0}, {-1, -1, 0}}}}};
+    struct line_budget tokens[3][2]; /* of one thing, of several and of all, in English and in
+                                        others; with the frame; -1: as many as a chat may get */
+} breadths[] = {[COVERAGE_LEAN] = {0.85,
+                                   {{{200, 200, 0}, {200, 200, 0}},
+                                    {{200, 200, 0}, {200, 200, 0}},
+                                    {{200, 200, 0}, {200, 200, 0}}}},
+                [COVERAGE_BALANCED] = {0.975,
+                                       {{{170, 540, 0.000625}, {220, 760, 0.00043}},
+                                        {{400, 560, 0.0002}, {400, 760, 0.0002}},
+                                        {{170, 600, 0.0005}, {220, 760, 0.00043}}}},
+                [COVERAGE_FULL] = {0.99,
+                                   {{{-1, -1, 0}, {-1, -1, 0}},
+                                    {{-1, -1, 0}, {-1, -1, 0}},
+                                    {{-1, -1, 0}, {-1, -1, 0}}}}};
 
 /* Conversations of people: their lines are short and their ranking is sure. */
 static const double people_coverage = 0.92;
@@ -258,7 +264,8 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
-    struct line_budget b = breadth->tokens[f->asked.is_of_several][is_other];
+    size_t asked = f->asked.aggregation ? 2 : f->asked.is_of_several;
+    struct line_budget b = breadth->tokens[asked][is_other];
     bool is_broad =
         b.most < 0 || f->in->bar > 0 || is_of_people(f) || f->in->by.strategy == STRATEGY_RECENT;
     if (is_broad || (budget >= 0 && budget < b.sure))
