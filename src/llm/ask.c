@@ -1,4 +1,6 @@
 /* ask.c - one request to a remote model, in the API of its server. */
+#include <ctype.h>
+
 #include "core/tokens.h"
 #include "llm/inside.h"
 
@@ -95,8 +97,11 @@ str llm_without_thought(str answer)
     str text = str_trim(answer);
     size_t end = str_find(text, S("</think>"));
     str rest = end < text.n ? str_sub(text, end + strlen("</think>"), text.n) : S("");
-    bool closes =
-        end < str_find(text, S("<think>")) && (!rest.n || !char_is_one_of(rest.p[0], "`'\",.;:)"));
+    char last = end && end <= text.n ? text.p[end - 1] : ' ', next = rest.n ? rest.p[0] : ' ';
+    bool is_mark = ispunct((unsigned char)next) || next & 0x80;
+    bool is_quoted = char_is_one_of(next, "`'\",.;:)") ||
+                     (is_mark && char_is_one_of(last, "`'\"*>|[(\x9c\x9e")); /* “ „ */
+    bool closes = end < str_find(text, S("<think>")) && !is_quoted;
     return str_starts(text, S("<think>")) || closes ? str_trim(rest) : answer;
 }
 
@@ -159,6 +164,8 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
     bool fails = !out->text.n && json_get(heard->root, "error");
     if (!fails || out->tokens_in > 0)
         estimate_tokens(ask, out);
+    else
+        out->tokens_in = out->tokens_out = 0;
     out->text = str_trim(llm_without_thought(out->text));
     if (fails)
         return fail(ctx, UPSTREAM, "the model server: " S_FMT,

@@ -210,9 +210,17 @@ test('of a tool\'s result the first bytes are kept, and the conversation goes on
     talk.push({ role: 'assistant', content: null, tool_calls: [{ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{}' } }] },
       { role: 'tool', tool_call_id: `c${i}`, content: `line ${i} é\n`.repeat(4000) });
   }
+  // Half of a secret is not known as one: it is masked before the cut, and what stands at the end of what was masked goes.
+  const card = '4242424242424242', long = `sk-${'aB3dE6gH9kL2mN5p'.repeat(30)}`;
+  for (const content of [`${'x '.repeat(243)} ${card} ${'ok '.repeat(300)}`, `key ${long} ${'words '.repeat(80)}${card} ${'ok '.repeat(300)}`])
+    for (let cut = 0; cut < 24; cut++)
+      await server.chat({ model: 'm', messages: [{ role: 'user', content: `Look at ${cut} of ${content.length}.` }, { role: 'assistant', content: null,
+        tool_calls: [{ id: 'k', type: 'function', function: { name: 'look', arguments: '{}' } }] }, { role: 'tool', tool_call_id: 'k', content: `${'y'.repeat(cut)} ${content}` }] });
   await server.ask('GET', '/v1/memories?limit=1');
-  const kept = run(server.data, 'export').stdout.trim().split('\n').map((line) => JSON.parse(line)).filter((one) => one.role === 'tool');
-  assert.equal(kept.length, 5);
+  const all = run(server.data, 'export').stdout, tools = all.trim().split('\n').map((line) => JSON.parse(line)).filter((one) => one.role === 'tool');
+  assert.doesNotMatch(all, /4242424242|aB3dE6gH9kL2mN5p/);
+  const kept = tools.filter((one) => one.text.startsWith('line'));
+  assert.deepEqual([kept.length, tools.length], [5, 53]);
   assert.ok(kept.every((one) => one.text.length > 400 && Buffer.byteLength(one.text) <= 500), JSON.stringify(kept).slice(0, 900));
   assert.equal(sessions.size, 1, 'also where the beginning of the conversation was cut off');
 });

@@ -40,6 +40,12 @@ test('in a script that the encoder does not read, a question for what was told n
   assert.ok(await needed('По каким дням я преподаю?') < general / 3);
 });
 
+test('what is known goes in as far as the budget of chats reaches, though no word of the question finds it', async (t) => {
+  const server = await serve(t);
+  for (let i = 0; i < 13; i++) await ok(await server.ask('POST', '/v1/memories', { content: `The user keeps ${i + 2} bees of the kind number ${i} in the garden behind house ${i}.` }));
+  assert.equal((await receipt(server, 'Who am I?')).lines.filter((line) => line.injected).length, 13);
+});
+
 test('a search does not show standing instructions', async (t) => {
   const server = await serve(t);
   await server.tell('Always answer in German.');

@@ -21,8 +21,7 @@ for (const [TZ, created, day] of zones)
 
     const res = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: `What did I do on ${day} 2026?` }] }, { 'X-Memory-Mode': 'readonly' });
     const { block } = await server.receipt(res.headers['x-rememberd-receipt']);
-    assert.match(block, /2026-03-20[^]*quince/);
-    assert.ok(!/green/.test(block), block);
+    assert.match(block.split('\n- ')[1], /^2026-03-20.*quince/, block);
 
     // A date alone is a day there, and comes back as the same one.
     const lease = (await server.ask('POST', '/v1/memories', { content: 'The lease of the garden ends.', valid_from: '2026-06-01' })).json();

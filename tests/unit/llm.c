@@ -117,6 +117,12 @@ TEST(a_thought_in_front_of_an_answer_is_left_out)
                                           {" c ", " c "},
                                           {"say <think> and </think> so",
                                            "say <think> and </think> so"},
+                                          {"r\"</think>\\s*\" ends it",
+                                           "r\"</think>\\s*\" ends it"},
+                                          {"**</think>** ends it", "**</think>** ends it"},
+                                          {"„</think>“ beendet es", "„</think>“ beendet es"},
+                                          {"say \"yes\"</think>yes", "yes"},
+                                          {"a</think>{\"b\":1}", "{\"b\":1}"},
                                           {"`</think>` ends it", "`</think>` ends it"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_STR(llm_without_thought(str_of(rows[i][0])), str_of(rows[i][1]));

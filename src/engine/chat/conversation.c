@@ -109,6 +109,17 @@ uint64_t turn_own(const struct turn *t, str role, str text)
     return hash_of(seed_of(t), role_of(role), text);
 }
 
+/* Masked before it is cut, and without the end of what was masked, as half of a secret is not known
+ * as one. */
+static str tool_head(const struct place *p, str text)
+{
+    enum { TAIL = 64, MASK = 8 };
+    str head = turn_masked(p->e, p->t, &p->ctx->arena, utf8_cut(text, 2 * TOOL_MAX));
+    size_t tail = text.n > 2 * TOOL_MAX ? TAIL : 0;
+    size_t most = head.n > tail + MASK ? head.n - tail : MASK;
+    return utf8_cut(head, most < TOOL_MAX ? most : TOOL_MAX);
+}
+
 /* Only the end of a very long conversation counts, or one request would hold up all writes. */
 static void read_said(struct place *p)
 {
@@ -122,9 +133,8 @@ static void read_said(struct place *p)
             continue;
         uint64_t own = said->own ? said->own : hash_of(p->seed, role, text);
         uint64_t tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
-        if (str_is(role, "tool") && text.n > TOOL_MAX) /* masked first: a half is no secret */
-            text = utf8_cut(turn_masked(p->e, t, &p->ctx->arena, utf8_cut(text, 2 * TOOL_MAX)),
-                            TOOL_MAX);
+        if (str_is(role, "tool") && text.n > TOOL_MAX)
+            text = tool_head(p, text);
         p->v[p->n++] = (struct heard){
             .role = role, .text = text, .name = said->name, .own = own, .tail = tail, .at = i};
     }

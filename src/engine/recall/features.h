@@ -15,7 +15,7 @@
 #define GATE_COSINE 5
 /* A phrase that asks for memory ("do you remember") lowers the threshold to the first share; one
  * that names a time ("in June") to the second, where the gate decides. One that only speaks of the
- * user ("mein Garten") lowers the bar of a context's layers to the third. */
+ * user ("mein Garten") lowers it to the third, where the wording is not asked. */
 #define GATE_ASKED 0.1
 #define GATE_OF_TIME 0.6
 #define GATE_OF_USER 0.2

@@ -63,13 +63,13 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
 }
 
 /* The same words said before, and what a model said, are near in meaning and no reason to speak. */
-static double best_score(const struct finder *f)
+static double best_score(const struct finder *f, bool by_line)
 {
     double best = 0;
     for (const struct recalled *r = f->found; r < f->found + f->n; r++) {
-        bool is_no_reason =
-            !r->is_memory && (r->measured.signals[SIGNAL_assistant] > 0 ||
-                              str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+        bool is_no_reason = (!by_line || weights_by_encoder(f->how.weighed)) && !r->is_memory &&
+                            (r->measured.signals[SIGNAL_assistant] > 0 ||
+                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
         best = is_no_reason ? best : fmax(best, r->score);
     }
     return best;
@@ -89,7 +89,7 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
         most = fmax(most, probability);
     }
     if (!weights_by_encoder(f->how.weighed) && !gate_is_fitted_for(f->in->question))
-        most = fmax(most, best_score(f));
+        most = fmax(most, best_score(f, false));
     for (size_t i = 0; i < f->n; i++)
         if (f->found[i].by->dense >= FOUND_SAME && !weights_by_encoder(f->how.weighed))
             most = fmax(most, f->found[i].score);
@@ -108,9 +108,11 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 {
     if (f->in->bar > 0)
         return threshold * f->in->bar;
-    if (gate.section == GATE_NONE || gate.is_weak)
+    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
         return threshold;
-    return threshold * (gate.is_time && !by_line ? GATE_OF_TIME : GATE_ASKED);
+    if (gate.is_weak || (gate.is_time && !by_line)) /* by meaning alone the wording is not asked */
+        return threshold * (gate.is_weak ? GATE_OF_USER : GATE_OF_TIME);
+    return threshold * GATE_ASKED;
 }
 
 /* Of conversations of people, whom a question names; the wording is fitted to chats. */
@@ -166,11 +168,12 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
         return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
     if (!f->n)
         return (struct verdict){S("none"), S("nothing was found"), .least = 2};
-    const double usual = f->e->settings->gate_threshold, best = best_score(f);
+    const double usual = f->e->settings->gate_threshold;
     bool by_cosine = f->how.steps.strategy == STRATEGY_SEMANTIC;
     double threshold = by_cosine ? fmin(GATE_COSINE * usual, 1) : usual;
     /* Where the caller sets the bar, each line is held against it; what only tells asks nothing. */
     bool by_line = tells || by_cosine || f->in->bar > 0;
+    const double best = best_score(f, by_line);
     struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
     bool by_wording = RULE("wording") && !by_line && !is_of_people(f);
@@ -185,7 +188,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                  : gate.section == GATE_NONE ? S("memory")
                                              : str_of(gate_section_names[gate.section]);
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
-    v.by_worth = f->in->bar <= 0;
+    v.by_worth = f->in->bar <= 0 && (!by_line || weights_by_encoder(f->how.weighed));
     return v;
 }
 
@@ -266,8 +269,9 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
     size_t asked = f->asked.aggregation ? 2 : f->asked.is_of_several;
     struct line_budget b = breadth->tokens[asked][is_other];
-    bool is_broad =
-        b.most < 0 || f->in->bar > 0 || is_of_people(f) || f->in->by.strategy == STRATEGY_RECENT;
+    /* what is given though no question found it has no worth of its own */
+    bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f) ||
+                    f->in->by.strategy == STRATEGY_RECENT || !SOME(i, f->n, f->found[i].by);
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))
