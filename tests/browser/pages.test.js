@@ -15,7 +15,7 @@ test('Try shows what the model was given, and what would be different', async (t
   const before = (await server.ask('GET', '/v1/receipts')).json().total;
   await given.getByRole('button', { name: 'Try without it' }).first().click();
   await page.getByRole('button', { name: /1 left out by you/ }).waitFor();
-  await page.getByLabel('Why not this one?').fill('Northwind');
+  await page.getByLabel('Why not this one?').fill('Contoso');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByRole('status').filter({ hasText: /best twenty|not enough|left out/ }).waitFor();
   assert.equal((await server.ask('GET', '/v1/receipts')).json().total, before, 'a simulation writes nothing');
