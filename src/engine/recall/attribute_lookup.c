@@ -310,7 +310,7 @@ enum status attribute_lookup(struct finder *f, bool is_alone, struct added_lines
                                        S("it bears on a request for advice"), GIVEN_FAR},
                       out));
     out->n_first = out->n;
-    if (!asked || is_request || bears.on_health) /* "a sport for my age" asks for no age */
+    if (!asked)
         return OK;
     str why = str_printf(a, "tells of what is asked for: " S_FMT, S_ARG(names_of(a, asked)));
     TRY(find_told(f, &(struct wanted){asked, GIVEN, -1, why}, out));
