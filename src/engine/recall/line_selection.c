@@ -271,7 +271,8 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
     struct line_budget b = breadth->tokens[asked][is_other];
     /* what is given though no question found it has no worth of its own */
     bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f) ||
-                    f->in->by.strategy == STRATEGY_RECENT || !SOME(i, f->n, f->found[i].by);
+                    f->in->by.strategy == STRATEGY_RECENT ||
+                    (f->n && !SOME(i, f->n, f->found[i].by));
     if (is_broad || (budget >= 0 && budget < b.sure))
         b.sure = budget;
     if (is_broad || (budget >= 0 && budget < b.most))
