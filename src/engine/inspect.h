@@ -60,12 +60,6 @@ MUST_USE enum status engine_session_page(struct ctx *ctx, struct engine *e,
                                          const struct session_page_in *in, struct message **out,
                                          size_t *n, bool *has_more);
 
-/* A page of a session's messages, in order: those at the `most` positions in front of *end, or
- * (*end < 0) the last. *end becomes the end of the page in front of it; 0: there is none. */
-MUST_USE enum status messages_before(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     str session, size_t most, int64_t *end, struct message **v,
-                                     size_t *n);
-
 struct sessions_out {
     struct session *v; /* last spoken in first */
     size_t n;

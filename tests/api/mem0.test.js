@@ -365,11 +365,15 @@ test('a filter names up to a hundred users, and more of them take no memory', as
   assert.ok(most() - before < 200_000, `${most() - before} kB more`);
   const parts = await server.ask('POST', '/v3/memories/', { filters: { AND: Array.from({ length: 300_000 }, () => ({})) } });
   assert.equal(parts.status, 200, 'and at once, however many parts it has');
-  const metadata = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`a${i}`, 1])), began = Date.now();
-  await server.ask('POST', '/memories', { user_id: 'ann', infer: false, messages: say('The red bicycle is in the cellar.'), metadata });
-  const many = (value) => server.ask('POST', '/search', { query: 'Where is the red bicycle?', filters: { user_id: 'ann', a0: { in: [...Array(400_000).fill(2), value] } } });
-  assert.deepEqual([(await many(3)).json().results.length, (await many(1)).json().results.length], [0, 1]);
-  assert.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`);
+  const plenty = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`a${i}`, 1])), took = [];
+  for (const [user_id, metadata] of [['ann', { a0: 1 }], ['bob', plenty]]) { // as soon, whatever else the memory has
+    await server.ask('POST', '/memories', { user_id, infer: false, messages: say('The red bicycle is in the cellar.'), metadata });
+    const many = (value) => server.ask('POST', '/search', { query: 'Where is the red bicycle?', filters: { user_id, a0: { in: [...Array(400_000).fill(2), value] } } });
+    const began = Date.now();
+    assert.deepEqual([(await many(3)).json().results.length, (await many(1)).json().results.length], [0, 1]);
+    took.push(Date.now() - began);
+  }
+  assert.ok(took[1] < 4 * took[0] + 1000, `${took} ms`);
 });
 
 test('pages have a count and the addresses of their neighbours', async (t) => {

@@ -245,12 +245,15 @@ test('what breaks a rule is refused in FastAPI\'s words', async (t) => {
 });
 
 test('metadata that is far too long is refused at once', async (t) => {
-  const { call, add } = api(await serve(t)), content = 'The red bicycle is in the cellar.', began = Date.now();
+  const { call, add } = api(await serve(t)), content = 'The red bicycle is in the cellar.', took = [];
   const many = (name, n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`${name}${i}`, 1]));
   await add(content, { metadata: many('a', 5000) });
-  const { detail: [wrong] } = await call(422, 'POST', '', { content, metadata: many('b', 300_000) });
-  assert.deepEqual(wrong.loc, ['body', 'metadata']);
-  assert.ok(Date.now() - began < 20_000, `${Date.now() - began} ms`);
+  for (const text of ['What nobody said before.', content]) { // the second has metadata already, which is not compared with so much
+    const began = Date.now(), { detail: [wrong] } = await call(422, 'POST', '', { content: text, metadata: many('b', 300_000) });
+    took.push(Date.now() - began);
+    assert.deepEqual(wrong.loc, ['body', 'metadata']);
+  }
+  assert.ok(took[1] < 4 * took[0] + 1000, `${took} ms`);
 });
 
 test('a conversation is no memory: its ids delete nothing here', async (t) => {

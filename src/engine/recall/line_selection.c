@@ -9,25 +9,23 @@
 #include "engine/text/form.h"
 #include "engine/text/rank.h"
 
+/* What a question asks for. */
+enum breadth_of { ONE_THING, SEVERAL, ALL_THAT_WAS_SAID, BREADTHS_OF };
+
 /* How much of what is probably needed a block is to hold, and at what price (decisions/008). In
  * other languages than English the ranking is less sure, and who asks for several things, or for
  * all that was said of one, needs room (trials 084 and 107). */
 static const struct breadth {
     double coverage;
-    struct line_budget tokens[3][2]; /* of one thing, of several and of all, in English and in
-                                        others; with the frame; -1: as many as a chat may get */
-} breadths[] = {[COVERAGE_LEAN] = {0.85,
-                                   {{{200, 200, 0}, {200, 200, 0}},
-                                    {{200, 200, 0}, {200, 200, 0}},
-                                    {{200, 200, 0}, {200, 200, 0}}}},
-                [COVERAGE_BALANCED] = {0.975,
-                                       {{{170, 540, 0.000625}, {220, 760, 0.00043}},
-                                        {{400, 560, 0.0002}, {400, 760, 0.0002}},
-                                        {{170, 600, 0.0005}, {220, 760, 0.00043}}}},
-                [COVERAGE_FULL] = {0.99,
-                                   {{{-1, -1, 0}, {-1, -1, 0}},
-                                    {{-1, -1, 0}, {-1, -1, 0}},
-                                    {{-1, -1, 0}, {-1, -1, 0}}}}};
+    struct line_budget tokens[BREADTHS_OF][2]; /* in English and in others; with the frame; -1: as
+                                                  many as a chat may get */
+} breadths[] = {
+    [COVERAGE_LEAN] = {0.85, {[0 ... BREADTHS_OF - 1] = {{200, 200, 0}, {200, 200, 0}}}},
+    [COVERAGE_BALANCED] = {0.975,
+                           {[ONE_THING] = {{170, 540, 0.000625}, {220, 760, 0.00043}},
+                            [SEVERAL] = {{400, 560, 0.0002}, {400, 760, 0.0002}},
+                            [ALL_THAT_WAS_SAID] = {{170, 600, 0.0005}, {220, 760, 0.00043}}}},
+    [COVERAGE_FULL] = {0.99, {[0 ... BREADTHS_OF - 1] = {{-1, -1, 0}, {-1, -1, 0}}}}};
 
 /* Conversations of people: their lines are short and their ranking is sure. */
 static const double people_coverage = 0.92;
@@ -267,7 +265,9 @@ struct line_budget lines_budget(const struct finder *f, int64_t budget)
 {
     bool is_other = f->how.weighed == OTHER_LANGUAGE;
     const struct breadth *breadth = &breadths[engine_runtime(f->e)->coverage];
-    size_t asked = f->asked.aggregation ? 2 : f->asked.is_of_several;
+    enum breadth_of asked = f->asked.aggregation     ? ALL_THAT_WAS_SAID
+                            : f->asked.is_of_several ? SEVERAL
+                                                     : ONE_THING;
     struct line_budget b = breadth->tokens[asked][is_other];
     /* what is given though no question found it has no worth of its own */
     bool is_broad = b.most < 0 || f->in->bar > 0 || is_of_people(f) ||
@@ -310,7 +310,8 @@ void lines_select(struct finder *f, const struct verdict *v)
         struct recalled *r = &f->found[i];
         bool is_weighed = v->by_worth && r->by;
         bool is_wanted = is_weighed && r->measured.worth >= worth_least && given < enough * all;
-        if (!is_weighed || !weights_by_encoder(f->how.weighed)) /* trial 107 */
+        /* without the encoder the worth is less sure: what reaches the bar goes in as well */
+        if (!is_weighed || !weights_by_encoder(f->how.weighed))
             is_wanted |= r->score >= v->least && !is_mere_neighbour(f, i);
         r->state = is_wanted && v->least <= 1 ? LINE_CHOSEN : LINE_FOUND;
         if (is_wanted && is_weighed && !lines_is_again(f, i))

@@ -144,3 +144,9 @@ int64_t runtime_budget(const struct settings *r);
 int64_t runtime_after(const struct settings *r, int64_t now);
 /* Whether messages are kept no longer than episodes: someone has set how long. */
 bool runtime_prunes(const struct settings *r);
+
+/* A page of a session's messages, in order: those at the `most` positions in front of *end, or
+ * (*end < 0) the last. *end becomes the end of the page in front of it; 0: there is none. */
+MUST_USE enum status messages_before(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     str session, size_t most, int64_t *end, struct message **v,
+                                     size_t *n);
