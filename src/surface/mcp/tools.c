@@ -1,6 +1,7 @@
 /* tools.c - the general tools: search, context, add, get, update, forget. */
+#include "base/clock.h"
+#include "base/time_text.h"
 #include "core/tokens.h"
-
 #include "surface/common/memory_json.h"
 #include "surface/mcp/mcp.h"
 #include "surface/proxy/memory_tool.h"
@@ -12,7 +13,7 @@
  * it the result is shown as JSON.
  */
 
-enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
+enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200, WHOLE_MAX = 2000 };
 
 static const char space_help[] = "name of one of your spaces";
 
@@ -34,6 +35,18 @@ SHAPE(search_out,
        .help = "memories and messages, best first"),
       (INT, took_us, .required = true, .help = "duration in microseconds"));
 
+/* A long text is shown by the passage that was found: ten whole ones may fill a model's context. */
+static enum status list_for_model(struct ctx *ctx, const struct recalled *found, size_t n,
+                                  bool explain, const struct json **out)
+{
+    struct recalled *v = DUP_N(&ctx->arena, found, n, n + 1);
+    for (struct recalled *r = v; r < v + n; r++) {
+        str *whole = r->is_memory ? &r->memory.content : &r->message.text;
+        *whole = whole->n > WHOLE_MAX && r->text.n ? r->text : *whole;
+    }
+    return found_list(ctx, v, n, explain, out);
+}
+
 /* The results are a member of an object, since MCP wants structuredContent to be one. All spaces of
  * a user are for whom any of them is open. */
 static enum status tool_search(struct tool_call *c)
@@ -54,7 +67,7 @@ static enum status tool_search(struct tool_call *c)
     struct recall_out found;
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     struct search_out *out = c->out;
-    TRY(found_list(c->ctx, found.v, found.n, in->explain, &out->results));
+    TRY(list_for_model(c->ctx, found.v, found.n, in->explain, &out->results));
     out->took_us = found.took_us;
     return OK;
 }
@@ -76,7 +89,7 @@ static enum status search_layer(struct tool_call *c)
     struct layer_out *out = c->out;
     *out = (struct layer_out){.scope = str_of(plan_scope_names[found.scope]),
                               .count = (int64_t)found.n};
-    TRY(found_list(c->ctx, found.v, found.n, false, &out->results));
+    TRY(list_for_model(c->ctx, found.v, found.n, false, &out->results));
     c->text = found.text;
     return OK;
 }
@@ -119,27 +132,57 @@ static enum status tool_context(struct tool_call *c)
     return OK;
 }
 
+/* A model that is not told of what recall leaves out promises its user to remember it. */
+static void say_if_held(struct tool_call *c, struct pool_ref pool, struct memory *m)
+{
+    str whole = m->content;
+    (void)engine_memory_for_model(c->ctx, c->app->engine, pool, m);
+    if (!str_eq(whole, m->content))
+        c->text = str_printf(&c->ctx->arena,
+                             "Stored with the id " S_FMT ", but what reads as an instruction to a "
+                             "model is not recalled until a person allows it in the review. Tell "
+                             "the user.",
+                             S_ARG(m->id));
+}
+
 /* engine_add, not engine_replace: with a key the old memory is closed and kept as history.
- * OmniRoute's tool changes it in place. */
+ * OmniRoute's tool changes it in place. A model may take another year for this one. */
 static enum status tool_add(struct tool_call *c)
 {
     struct memory *m = c->out;
     *m = *(const struct memory *)c->in;
     m->origin = ORIGIN_MCP;
+    if (m->expires && m->expires <= clock_ms())
+        return fail_field(c->ctx, "expires", "must be later than now, " S_FMT,
+                          S_ARG(time_write(&c->ctx->arena, clock_ms(), "%Y-%m-%d %H:%M")));
     TRY(auth_pool(c->ctx, c->app, c->who, m->space, "space", &c->pool));
-    return engine_add(c->ctx, c->app->engine, c->pool, m);
+    TRY(engine_add(c->ctx, c->app->engine, c->pool, m));
+    say_if_held(c, c->pool, m);
+    return OK;
 }
 
 SHAPE(id_in, (STR, id, .required = true, .min = 1, .max = 256, .help = "its id"),
       (STR, space, .max = NAME_MAX_BYTES, .help = space_help));
 
+/* Narrows the caller to the space that is named, and makes an id whole: the block of a chat has
+ * begins of ids. */
+static enum status find_scope(struct tool_call *c, str space, struct identity *who, str *id)
+{
+    struct pools in;
+    *who = *c->who;
+    TRY(auth_name_space(c->ctx, c->app, who, space, "space"));
+    TRY(auth_pools(c->ctx, c->app, who, &in));
+    return soft_or(c->ctx, engine_whole_id(c->ctx, c->app->engine, in.v, in.n, *id, id), NOT_FOUND);
+}
+
 /* By id in every space in reach, since a model rarely knows in which space it found something. */
 static enum status tool_get(struct tool_call *c)
 {
     const struct id_in *in = c->in;
-    struct identity who = *c->who;
-    TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
-    TRY(auth_find_memory(c->ctx, c->app, &who, in->id, c->out));
+    struct identity who;
+    str id = in->id;
+    TRY(find_scope(c, in->space, &who, &id));
+    TRY(auth_find_memory(c->ctx, c->app, &who, id, c->out));
     if (!engine_memory_for_model(c->ctx, c->app->engine, c->pool, c->out))
         return fail(c->ctx, FORBIDDEN, "it is quarantined until somebody reviews it");
     return OK;
@@ -180,12 +223,17 @@ static FIELDS_OF(memory, update_in,
 static enum status tool_update(struct tool_call *c)
 {
     const struct memory *in = c->in;
-    struct identity who = *c->who;
+    struct identity who;
     struct change change = {.id = in->id, .what = change_members(c->arguments, false), .to = *in};
-    TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
-    TRY(AUTH_FIND(c->ctx, c->app, &who, change.pool,
-                  engine_change(c->ctx, c->app->engine, &change, c->out)));
-    (void)engine_memory_for_model(c->ctx, c->app->engine, change.pool, c->out);
+    TRY(find_scope(c, in->space, &who, &change.id));
+    enum status s = AUTH_FIND(c->ctx, c->app, &who, change.pool,
+                              engine_change(c->ctx, c->app->engine, &change, c->out));
+    if (soft_if(c->ctx, s, NOT_FOUND))
+        return fail(c->ctx, NOT_FOUND,
+                    "no memory '" S_FMT "'; a message cannot be changed: add what is right",
+                    S_ARG(in->id));
+    TRY(s);
+    say_if_held(c, change.pool, c->out);
     return OK;
 }
 
