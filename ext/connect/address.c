@@ -15,6 +15,7 @@ static str host_called(struct arena *a, str listen)
 
 enum status server_address(struct ctx *ctx, const struct options *o, str *out)
 {
+    static const char *const ends[] = {"/v1", "/mcp", NULL}; /* as clients name the same server */
     struct url parts;
     str url = o->url, listen = o->settings.listen;
     if (!url.n && str_starts(listen, S("unix:")))
@@ -23,6 +24,9 @@ enum status server_address(struct ctx *ctx, const struct options *o, str *out)
         url = str_printf(&ctx->arena, "http://" S_FMT, S_ARG(host_called(&ctx->arena, listen)));
     TRY(url_read(ctx, "--url", url, true, &parts));
     *out = str_trim_end(url, "/");
+    for (const char *const *end = ends; *end; end++)
+        if (str_ends(*out, str_of(*end)))
+            *out = str_trim_end(str_sub(*out, 0, out->n - strlen(*end)), "/");
     return OK;
 }
 

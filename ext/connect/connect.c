@@ -116,6 +116,24 @@ static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edi
     return OK;
 }
 
+/* What an entry of before says otherwise, such as a token or the program that a client started. */
+static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str value, str *io)
+{
+    static const char *const names[] = {"type",    "url",  "httpUrl",       "serverUrl",
+                                        "command", "args", "Authorization", "X-Memory-Space"};
+    struct json *now;
+    TRY(json_parse(ctx, value, &now));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool is_header = i >= 6;
+        const struct json *in = is_header ? json_get(now, "headers") : now;
+        const char *path[] = {e->place.path[0], e->place.path[1], is_header ? "headers" : names[i],
+                              is_header ? names[i] : NULL, NULL};
+        if (!json_get(in, names[i]))
+            TRY(edit_json_take(ctx, *io, &(struct place){path, NULL}, io));
+    }
+    return OK;
+}
+
 static enum status edit_entry(struct ctx *ctx, const struct plan *p, const struct client_entry *e,
                               struct edited_file *f)
 {
@@ -124,8 +142,10 @@ static enum status edit_entry(struct ctx *ctx, const struct plan *p, const struc
         return e->table ? edit_toml_take(ctx, f->after, e->table, &f->after)
                         : edit_json_take(ctx, f->after, &e->place, &f->after);
     e->write(ctx, e, &p->to, &value);
-    return e->table ? edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after)
-                    : edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after);
+    if (e->table)
+        return edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after);
+    TRY(edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after));
+    return e->place.is_ours ? OK : take_stale(ctx, e, buf_str(&value), &f->after);
 }
 
 static enum status plan_entries(struct ctx *ctx, struct plan *p)

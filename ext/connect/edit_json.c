@@ -287,6 +287,22 @@ static enum status walk_path(struct ctx *ctx, const struct page *p, const struct
     return OK;
 }
 
+/* Each member of v in the object at a path; what someone has put beside them stays. */
+static enum status put_members(struct ctx *ctx, str text, const struct place *at,
+                               const struct json *v, str *out)
+{
+    size_t n = 0;
+    while (at->path[n])
+        n++;
+    *out = text;
+    for (const struct json *m = v->first; m; m = m->next) {
+        const char **path = DUP_N(&ctx->arena, at->path, n, n + 2);
+        path[n] = str_c(&ctx->arena, json_name(m));
+        TRY(edit_json_put(ctx, *out, &(struct place){path, NULL}, m->source, out));
+    }
+    return OK;
+}
+
 enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str value, str *out)
 {
     struct arena *a = &ctx->arena;
@@ -301,6 +317,8 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
     if (*left)
         value = wrapped(a, left + 1, at->is_ours != NULL, value);
     TRY(json_parse(ctx, value, &v));
+    if (!*left && in->type == JSON_OBJECT && v->type == JSON_OBJECT)
+        return put_members(ctx, text, at, v, out);
     const struct json *own = *left || !at->is_ours ? in : own_element(in->first, at->is_ours);
     bool is_new = *left || !own;
     *out = is_new ? add_child(a, &p, in, *left ? *left : "", v) : replace_value(a, &p, own, v);

@@ -162,6 +162,14 @@ static bool is_within(str name, const char *table)
     return str_starts(name, of) && (name.n == of.n || name.p[of.n] == '.');
 }
 
+/* Of a table or of a key in one. */
+static str whole_name(struct arena *a, str header, const struct item *item)
+{
+    return item->is_header || !header.n
+               ? item->name
+               : str_printf(a, S_FMT "." S_FMT, S_ARG(header), S_ARG(item->name));
+}
+
 /* Where it is, with tables in it; from == to when it is not there. A table in it may come first. A
  * key outside of the table may make it, or what it is in: "a.b.url" or "a = {…}". */
 static enum status find_table(struct ctx *ctx, str text, const char *table, size_t *from,
@@ -178,9 +186,7 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
             return OK;
         header = item.is_header ? item.name : header;
         bool is_in = is_within(header, table), is_there = *from < *to;
-        str whole = header.n
-                        ? str_printf(&ctx->arena, S_FMT "." S_FMT, S_ARG(header), S_ARG(item.name))
-                        : item.name;
+        str whole = whole_name(&ctx->arena, header, &item);
         if (!is_in && !item.is_header &&
             (is_within(whole, table) || is_within(str_of(table), str_c(&ctx->arena, whole))))
             return refuse_line(&r, item.from, "this key makes the table; take it out first");
@@ -194,15 +200,49 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
     }
 }
 
+/* The table with `lines` for its header and our keys, which say where the server is: what someone
+ * has put beside them stays, such as a limit of time or what Codex notes of a tool. */
+static enum status renew_table(struct ctx *ctx, str text, const char *table, str lines, str *out)
+{
+    static const char *const ours[] = {"url",          "bearer_token_env_var",
+                                       "http_headers", "command",
+                                       "args",         "env",
+                                       "cwd",          NULL};
+    struct arena *a = &ctx->arena;
+    struct reader r = {.ctx = ctx, .text = text};
+    struct buf b = buf_make(a, text.n + lines.n);
+    struct item item = {0};
+    str header = S("");
+    size_t at = 0;
+    bool has_header = false;
+    for (bool more = true;;) {
+        TRY(next_item(&r, &item, &more));
+        buf_add(&b, str_sub(text, at, more ? item.from : text.n));
+        if (!more)
+            break;
+        header = item.is_header ? item.name : header;
+        at = item.to;
+        str whole = whole_name(a, header, &item);
+        bool is_table = str_is(whole, table), is_ours = is_table;
+        for (const char *const *key = ours; *key; key++)
+            is_ours |= is_within(whole, str_printf(a, "%s.%s", table, *key).p);
+        buf_add(&b, is_table ? lines : is_ours ? S("") : str_sub(text, item.from, item.to));
+        has_header |= is_table;
+    }
+    *out = has_header ? buf_str(&b) : edit_splice(a, buf_str(&b), 0, 0, lines);
+    return OK;
+}
+
 enum status edit_toml_put(struct ctx *ctx, str text, const char *name, str body, str *out)
 {
     struct arena *a = &ctx->arena;
     size_t from, to;
     TRY(find_table(ctx, text, name, &from, &to));
     str table = str_printf(a, "[%s]\n" S_FMT, name, S_ARG(body));
+    TRY(renew_table(ctx, str_sub(text, from, to), name, table, &table));
     bool has_end = !text.n || text.p[(to ? to : 1) - 1] == '\n';
     assert(str_ends(body, S("\n")));
-    if (!has_end)
+    if (!has_end && str_ends(table, S("\n")))
         table.n--;
     if (from == to && text.n)
         table = str_printf(a, "%s\n" S_FMT, has_end ? "" : "\n", S_ARG(table));

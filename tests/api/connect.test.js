@@ -211,6 +211,34 @@ test('another server, a space and a token', async () => {
   }
 });
 
+test('what someone has put into the entry stays when it is connected again', async () => {
+  const env = { REMEMBERD_TOKEN: 'rk_one' }, far = { type: 'http', url: 'https://m.example/mcp' };
+  const h = home({ '.gemini/settings.json': '{\n  "mcpServers": {\n    "rememberd": {\n      "httpUrl": "http://old/mcp",\n      "trust": true, // I do\n      "headers": { "X-Team": "a", "Authorization": "Bearer old" },\n      "includeTools": ["memory_search"]\n    }\n  }\n}\n' });
+  const entry = () => jsonc(h.text('.gemini/settings.json')).mcpServers.rememberd;
+  const others = { trust: true, includeTools: ['memory_search'] };
+  assert.equal((await h.connect(['gemini', '--yes', '--url', 'https://m.example/v1/'], { env })).code, 0);
+  assert.deepEqual(entry(), { ...others, ...far, headers: { 'X-Team': 'a', Authorization: 'Bearer rk_one' } });
+  assert.match(h.text('.gemini/settings.json'), /"trust": true, \/\/ I do\n/);
+  await h.ok('gemini', '--url', 'https://m.example/mcp');
+  assert.deepEqual(entry(), { ...others, ...far, headers: { 'X-Team': 'a' } });
+  assert.match(await h.ok('gemini', '--url', 'https://m.example'), /^It is connected so already\.\n$/);
+  // A client that started the program calls the server from now on.
+  const started = home({ '.cursor/mcp.json': '{"mcpServers": {"rememberd": {"command": "rememberd", "args": ["mcp"], "disabled": true}}}' });
+  await started.ok('cursor');
+  assert.deepEqual(jsonc(started.text('.cursor/mcp.json')).mcpServers.rememberd, { disabled: true, url: `${url}/mcp` });
+  // Codex writes what its user allowed behind the entry.
+  const before = 'a = 1\n\n[mcp_servers.rememberd]\nurl = "http://old/mcp"\nbearer_token_env_var = "X"\n# slow disk\nstartup_timeout_sec = 20\n\n[mcp_servers.rememberd.env]\nA = "b"\n\n[mcp_servers.rememberd.tools.memory_search]\napproval_mode = "approve"\n\n[z]\n';
+  const codex = home({ '.codex/config.toml': before });
+  await codex.ok('codex');
+  assert.equal(codex.text('.codex/config.toml'), `a = 1\n\n[mcp_servers.rememberd]\nurl = "${url}/mcp"\n# slow disk\nstartup_timeout_sec = 20\n\n\n[mcp_servers.rememberd.tools.memory_search]\napproval_mode = "approve"\n\n[z]\n`);
+  assert.match(await codex.ok('codex'), /^It is connected so already\.\n$/);
+  await codex.ok('codex', '--remove');
+  assert.equal(codex.text('.codex/config.toml'), 'a = 1\n\n[z]\n');
+  const late = home({ '.codex/config.toml': '[mcp_servers.rememberd.tools.x]\nb = 1\n[mcp_servers.rememberd]\nenabled = true\nurl = "x"' });
+  await late.ok('codex');
+  assert.equal(late.text('.codex/config.toml'), `[mcp_servers.rememberd.tools.x]\nb = 1\n[mcp_servers.rememberd]\nurl = "${url}/mcp"\nenabled = true`);
+});
+
 test('no token is shown: that of an earlier entry, of one that goes, of another server', async () => {
   const other = { url: 'http://x', headers: { Authorization: 'Bearer other-secret' } };
   const h = home({ '.cursor/mcp.json': `${JSON.stringify({ mcpServers: { other } }, null, 2)}\n` });

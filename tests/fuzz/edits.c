@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     int kind = data[0] % 3;
     const str text = {(const char *)data + 1, size - 1};
+    if (soft(&ctx, put(&ctx, text, kind, &with)))
+        assert(put(&ctx, with, kind, &again) == OK && str_eq(with, again));
     if (!soft(&ctx, take(&ctx, text, kind, &without)))
         return 0;
     if (!soft(&ctx, put(&ctx, without, kind, &with)))
