@@ -56,7 +56,12 @@ test('a prompt gets memories of the project and of the user; the turn is kept in
 
   const second = agent(server, alpha, 'second');
   const both = await second.says('What is our staging database called, and do I prefer tabs or spaces in Makefiles?');
-  assert.match(both, /^From work on this project:\n<remembered>\n[^]*heron[^]*<\/remembered>\n\nFrom all conversations of the user:\n<remembered>\n[^]*tabs over spaces[^]*<\/remembered>$/);
+  assert.match(both, /^From work on this project \(space project:alpha-[0-9a-f]{8}\):\n<remembered>\n[^]*heron[^]*<\/remembered>\n\nFrom all conversations of the user:\n<remembered>\n[^]*tabs over spaces[^]*<\/remembered>$/);
+  // The agent's tools reach the conversation by the name of the space, which a search that finds nothing names as well.
+  const search = async (args) => (await server.ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_search', arguments: args } })).json().result.structuredContent;
+  assert.match((await search({ query: 'staging database heron', space })).results[0].text, /heron/);
+  assert.deepEqual((await search({ query: 'zeppelin', space: 'empty' })).other_spaces.sort(), ['default', space]);
+  assert.ok(!('other_spaces' in await search({ query: 'tabs over spaces' })));
   const other = await agent(server, beta, 'third').says('What is our staging database called, and do I prefer tabs or spaces in Makefiles?');
   assert.doesNotMatch(other, /heron/);
   assert.match(other, /^From all conversations of the user:\n<remembered>[^]*tabs over spaces/);
@@ -236,7 +241,7 @@ test('an agent shows 10,000 characters of a hook: both blocks stay below', async
   for (let i = 0; i < 60; i++) await remember(server, `The ${i % 5 ? 'Plover' : 'Wagtail'} machine, note ${i}: ${text(i)}`);
   for (let i = 0; i < 60; i++) await agent(server, alpha, `s-${i}`).says(`The ${i % 5 ? 'Plover' : 'Wagtail'} machine, test ${i}: ${text(i + 100)}`);
   const context = await agent(server, alpha, 'now').says('What do you remember about my Wagtail machine?');
-  for (const part of ['From work on this project:', 'From all conversations of the user:']) assert.ok(context.includes(part), context);
+  for (const part of ['From work on this project (space project:', 'From all conversations of the user:']) assert.ok(context.includes(part), context);
   assert.ok(context.length > 5000 && context.length < 10000, String(context.length));
 });
 

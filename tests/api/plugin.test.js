@@ -90,7 +90,7 @@ async function converse({ ask, given, history, server }) {
   await until('the answer', async () => (await history(ids[0]))?.length === 2);
   assert.deepEqual(await history(ids[0]), [['user', 'Our staging database is called heron.'], ['assistant', 'Noted by the model.']]);
   await ask('What is our staging database called, and do I prefer tabs or spaces in Makefiles?', '--session-id', ids[1]);
-  assert.match(given(), /UserPromptSubmit hook additional context: From work on this project:[^"]*heron[^"]*From all conversations of the user:[^"]*tabs over spaces/);
+  assert.match(given(), /UserPromptSubmit hook additional context: From work on this project \(space project:[^"]*heron[^"]*From all conversations of the user:[^"]*tabs over spaces/);
   await ask('/compact', '--resume', ids[1]);
   assert.deepEqual((await history(ids[1])).map(([role]) => role), ['user', 'assistant'], 'a command of the program is not the user\'s');
   await until('the compaction', async () => /compacted_at/.test((await server.ask('GET', `/v1/session/${ids[1]}`)).text));

@@ -225,12 +225,15 @@ static str own_block(struct ctx *ctx, struct app *app, const struct hook *h, str
     return turn_out_of(t)->block;
 }
 
+/* A tool finds in the project's space by its name. */
 static str join_blocks(struct arena *a, const struct hook *h, str project, str own)
 {
     if (!h->own.user.n || (!project.n && !own.n))
         return project;
-    return str_printf(a, "%s" S_FMT "%s%s" S_FMT, project.n ? "From work on this project:\n" : "",
-                      S_ARG(project), project.n && own.n ? "\n\n" : "",
+    if (project.n)
+        project = str_printf(a, "From work on this project (space " S_FMT "):\n" S_FMT,
+                             S_ARG(h->turn.pool.space), S_ARG(project));
+    return str_printf(a, S_FMT "%s%s" S_FMT, S_ARG(project), project.n && own.n ? "\n\n" : "",
                       own.n ? "From all conversations of the user:\n" : "", S_ARG(own));
 }
 

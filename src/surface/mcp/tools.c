@@ -13,7 +13,7 @@
  * it the result is shown as JSON.
  */
 
-enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200, WHOLE_MAX = 2000 };
+enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200, WHOLE_MAX = 2000, OTHERS_MAX = 50 };
 
 static const char space_help[] = "name of one of your spaces";
 
@@ -33,6 +33,7 @@ SHAPE(search_in,
 SHAPE(search_out,
       (JSON, results, .required = true, .inside = found_out_fields,
        .help = "memories and messages, best first"),
+      (STRS, other_spaces, .empty = EMPTY_OUT, .help = "where else to search, if nothing is found"),
       (INT, took_us, .required = true, .help = "duration in microseconds"));
 
 /* A long text is shown by the passage that was found: ten whole ones may fill a model's context. */
@@ -45,6 +46,18 @@ static enum status list_for_model(struct ctx *ctx, const struct recalled *found,
         *whole = whole->n > WHOLE_MAX && r->text.n ? r->text : *whole;
     }
     return found_list(ctx, v, n, explain, out);
+}
+
+/* A model knows no names of spaces, such as those of projects. */
+static enum status list_others(struct tool_call *c, struct strs *out)
+{
+    struct pools in;
+    TRY(auth_pools(c->ctx, c->app, c->who, &in));
+    out->v = NEW_N(&c->ctx->arena, str, in.n);
+    for (size_t i = 0; i < in.n && out->n < OTHERS_MAX; i++)
+        if (!str_eq(in.v[i].space, c->pool.space))
+            out->v[out->n++] = in.v[i].space;
+    return OK;
 }
 
 /* The results are a member of an object, since MCP wants structuredContent to be one. All spaces of
@@ -69,7 +82,7 @@ static enum status tool_search(struct tool_call *c)
     struct search_out *out = c->out;
     TRY(list_for_model(c->ctx, found.v, found.n, in->explain, &out->results));
     out->took_us = found.took_us;
-    return OK;
+    return found.n || in->scope == SCOPE_USER ? OK : list_others(c, &out->other_spaces);
 }
 
 SHAPE(layer_out,
