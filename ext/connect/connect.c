@@ -301,6 +301,11 @@ static enum status connect_client(struct ctx *ctx, const struct options *o)
         return fail(ctx, BAD_INPUT, "nothing was changed");
     TRY(write_changes(ctx, p));
     puts(p->is_removal ? "Taken out." : "Written.");
+    bool has_hooks = false;
+    for (const struct client_entry *e = p->client->entries; e->file; e++)
+        has_hooks |= e->place.is_ours != NULL;
+    if (!p->is_removal && p->to.token.n && has_hooks)
+        puts("Set " TOKEN_VARIABLE " where it starts, too: its hooks read the token from there.");
     if (!p->is_removal && p->client->after)
         puts(p->client->after);
     return OK;

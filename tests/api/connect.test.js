@@ -193,6 +193,9 @@ test('another server, a space and a token', async () => {
   assert.equal((await h.connect(['codex', ...more], { env: { REMEMBERD_TOKEN: token } })).code, 0);
   assert.equal(h.text('.codex/config.toml'), '[mcp_servers.rememberd]\nurl = "https://memory.example.com/mcp"\nbearer_token_env_var = "REMEMBERD_TOKEN"\nhttp_headers = { "X-Memory-Space" = "it\'s" }\n');
   assert.deepEqual(JSON.parse(h.text('.codex/hooks.json')).hooks.Stop, [hook(5, " --url https://memory.example.com --space 'it'\\''s'")]);
+  // A hook that lacks the token fails without a word in the agent.
+  for (const name of ['claude-code', 'codex', 'gemini']) assert.match((await home().connect([name, '--yes'], { env: { REMEMBERD_TOKEN: token } })).stdout, /Written\.\nSet REMEMBERD_TOKEN where it starts, too: its hooks read/);
+  assert.doesNotMatch(res.stdout, /Set REMEMBERD_TOKEN/);
   await h.ok('codex', '--space', 'b');
   assert.deepEqual(JSON.parse(h.text('.codex/hooks.json')).hooks.Stop, [hook(5, ' --space b')]);
   await h.ok('claude-desktop', '--space', 'b');
