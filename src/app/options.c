@@ -104,7 +104,8 @@ const struct field options_table[] = {
          "File with the new key; created with a new key when missing. REMEMBERD_NEW_KEY may hold "
          "the new key instead"),
     TEXT(tools, 1000, "LIST",
-         "Tools that are listed: all, default, osaurus, omniroute, or names, separated by commas. "
+         "Tools that are listed: all, default, claude, osaurus, omniroute, or names, separated by "
+         "commas. "
          "Others can be called all the same"),
     TEXT(format, 100, "NAME", "Format of the file. Without --format, rememberd looks at the file"),
     TEXT(url, 2000, "URL",

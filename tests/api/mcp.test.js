@@ -284,6 +284,7 @@ test('stdio: an unknown tool is a wrong usage', async () => {
   const { code, stdout, stderr } = await run(['mcp', '--data', tempFolder(), '--tools', 'memory_add,memory_erase']);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /tools: unknown tool 'memory_erase'; choose from all, default, claude, osaurus, omniroute, memory_search, /);
+  assert.match((await run(['mcp', '--help'])).stdout, /all, default, claude, osaurus, omniroute/);
 });
 
 test('HTTP: what a model is told lets it go on: short ids, what is held, what has passed, what is long', async (t) => {
