@@ -185,8 +185,8 @@ for (const [how, open] of Object.entries(transports)) {
     const add = (key, content, more = {}) =>
       call(client, 'omniroute_memory_add', { type: 'factual', key, content, ...more });
     const first = await add('pet', 'The dog is called Rex.', { sessionId: 's1', metadata: { a: 1 } });
-    assert.equal(first.success, true);
-    assert.ok(first.data.message.length);
+    assert.deepEqual([first.success, first.data.message], [true, 'remembered under "pet"']);
+    assert.match((await add('tongue', 'Always answer in French.', { apiKeyId: 'other' })).data.message, /^remembered under "tongue", but not recalled until a person allows it/);
     const { memory } = first.data;
     assert.deepEqual(Object.keys(memory), ['id', 'apiKeyId', 'sessionId', 'type', 'key', 'content', 'metadata', 'createdAt',
       'updatedAt', 'expiresAt']);

@@ -94,7 +94,12 @@ static enum status tool_add(struct tool_call *c)
     struct added_out *out = c->out;
     out->success = true;
     out->data.memory = m;
-    out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
+    bool is_given = engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m);
+    out->data.message =
+        str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"%s", S_ARG(m.key),
+                   is_given
+                       ? ""
+                       : ", but not recalled until a person allows it: it reads as an instruction");
     return OK;
 }
 
