@@ -1,8 +1,6 @@
 /* memory_json.c - the tables of what is shown, and filling them. */
 #include "surface/common/memory_json.h"
 
-#include "core/index.h"
-
 /* A list is made in the arena before it becomes part of the answer, so it has a limit of its own,
  * well below that of an answer. */
 enum { LIST_MAX = 16 << 20 };
@@ -176,25 +174,23 @@ static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
     return json_of(ctx, buf_str(w.b));
 }
 
-/* A long message is shown by the passage that was found (r->text), a short one whole. */
-static struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain)
+/* A text over `most` bytes is shown by the passage that was found (r->text), a shorter one whole.
+ */
+static struct found_out found_shape(struct ctx *ctx, const struct recalled *r, size_t most,
+                                    bool explain)
 {
-    struct found_out f = {.score = r->score, .tokens = r->tokens};
-    if (r->is_memory) {
-        f.kind = S("memory");
-        f.id = r->memory.id;
-        f.text = r->memory.content;
-        f.session = r->memory.session;
-        f.source = r->memory.source;
-        f.created = r->memory.created;
-    } else {
-        f.kind = S("message");
-        f.id = r->message.id;
-        f.text = r->message.text.n > LONG_TEXT_END ? r->text : r->message.text;
-        f.session = r->message.session;
-        f.role = r->message.role;
-        f.created = r->message.created;
-    }
+    const struct memory *m = &r->memory;
+    const struct message *said = &r->message;
+    str whole = r->is_memory ? m->content : said->text;
+    struct found_out f = {.kind = r->is_memory ? S("memory") : S("message"),
+                          .id = recalled_id(r),
+                          .text = whole.n > most && r->text.n ? r->text : whole,
+                          .score = r->score,
+                          .tokens = r->tokens,
+                          .role = r->is_memory ? S("") : said->role,
+                          .session = r->is_memory ? m->session : said->session,
+                          .source = r->is_memory ? m->source : S(""),
+                          .created = r->is_memory ? m->created : said->created};
     if (explain) {
         f.why = r->why;
         f.signals = signals_of(ctx, r);
@@ -202,12 +198,12 @@ static struct found_out found_shape(struct ctx *ctx, const struct recalled *r, b
     return f;
 }
 
-enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, bool explain,
-                       const struct json **out)
+enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, size_t most,
+                       bool explain, const struct json **out)
 {
     struct found_out *items = NEW_N(&ctx->arena, struct found_out, n);
     for (size_t i = 0; i < n; i++)
-        items[i] = found_shape(ctx, &v[i], explain);
+        items[i] = found_shape(ctx, &v[i], most, explain);
     return json_list(ctx, found_out_fields, items, n, sizeof *items, out);
 }
 

@@ -12,10 +12,11 @@ extern const struct field memory_fields[];
  * it sets to null. */
 unsigned change_members(const struct json *change, bool with_null);
 
-/* What was found as a list; explain: with reasons and the ranking features. As json_list. */
+/* What was found as a list, longer texts than `most` bytes as passages; explain: with reasons and
+ * the ranking features. As json_list. */
 extern const struct field found_out_fields[];
-MUST_USE enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, bool explain,
-                                const struct json **out);
+MUST_USE enum status found_list(struct ctx *ctx, const struct recalled *v, size_t n, size_t most,
+                                bool explain, const struct json **out);
 
 struct receipt_out {
     struct receipt r;

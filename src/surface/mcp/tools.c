@@ -13,7 +13,8 @@
  * it the result is shown as JSON.
  */
 
-enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200, WHOLE_MAX = 2000, OTHERS_MAX = 50 };
+enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200, OTHERS_MAX = 50 };
+enum { SHOWN_WHOLE = 2000 }; /* ten long texts would fill a model's context */
 
 static const char space_help[] = "name of one of your spaces";
 
@@ -35,18 +36,6 @@ SHAPE(search_out,
        .help = "memories and messages, best first"),
       (STRS, other_spaces, .empty = EMPTY_OUT, .help = "where else to search, if nothing is found"),
       (INT, took_us, .required = true, .help = "duration in microseconds"));
-
-/* A long text is shown by the passage that was found: ten whole ones may fill a model's context. */
-static enum status list_for_model(struct ctx *ctx, const struct recalled *found, size_t n,
-                                  bool explain, const struct json **out)
-{
-    struct recalled *v = DUP_N(&ctx->arena, found, n, n + 1);
-    for (struct recalled *r = v; r < v + n; r++) {
-        str *whole = r->is_memory ? &r->memory.content : &r->message.text;
-        *whole = whole->n > WHOLE_MAX && r->text.n ? r->text : *whole;
-    }
-    return found_list(ctx, v, n, explain, out);
-}
 
 /* A model knows no names of spaces, such as those of projects. */
 static enum status list_others(struct tool_call *c, struct strs *out)
@@ -80,7 +69,7 @@ static enum status tool_search(struct tool_call *c)
     struct recall_out found;
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     struct search_out *out = c->out;
-    TRY(list_for_model(c->ctx, found.v, found.n, in->explain, &out->results));
+    TRY(found_list(c->ctx, found.v, found.n, SHOWN_WHOLE, in->explain, &out->results));
     out->took_us = found.took_us;
     return found.n || in->scope == SCOPE_USER ? OK : list_others(c, &out->other_spaces);
 }
@@ -102,7 +91,7 @@ static enum status search_layer(struct tool_call *c)
     struct layer_out *out = c->out;
     *out = (struct layer_out){.scope = str_of(plan_scope_names[found.scope]),
                               .count = (int64_t)found.n};
-    TRY(list_for_model(c->ctx, found.v, found.n, false, &out->results));
+    TRY(found_list(c->ctx, found.v, found.n, SHOWN_WHOLE, false, &out->results));
     c->text = found.text;
     return OK;
 }

@@ -1,5 +1,6 @@
 /* memories.c - memories and search over plain REST. */
 #include "base/clock.h"
+#include "core/index.h"
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
 #include "surface/rest/change.h"
@@ -171,7 +172,7 @@ enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, 
 {
     struct json_out w = json_to(out);
     struct search_out shape = {NULL, found->took_us, found->vectors, found->without, NULL};
-    TRY(found_list(ctx, found->v, found->n, explain, &shape.results));
+    TRY(found_list(ctx, found->v, found->n, LONG_TEXT_END, explain, &shape.results));
     if (explain)
         shape.steps = json_object_of(ctx, steps_fields, &found->steps);
     fields_write(&w, search_out_fields, &shape);
