@@ -51,8 +51,15 @@ static void write_started(UNUSED struct ctx *ctx, UNUSED const struct client_ent
                           const struct target_server *to, struct buf *out)
 {
     struct json_out w = json_to(out);
-    str args[] = {S("mcp"), S("--space"), to->space};
-    fields_write(&w, started_fields, &(struct started){to->program, {args, to->space.n ? 3 : 1}});
+    const str flags[] = {S("--data"), to->data, S("--space"), to->space};
+    str args[5] = {S("mcp")};
+    size_t n = 1;
+    for (size_t i = 0; i < 4; i += 2)
+        if (flags[i + 1].n) {
+            args[n++] = flags[i];
+            args[n++] = flags[i + 1];
+        }
+    fields_write(&w, started_fields, &(struct started){to->program, {args, n}});
 }
 
 static void add_toml(struct buf *out, const char *key, str value)
@@ -216,7 +223,8 @@ static const struct client_entry opencode[] = {
 
 const struct client clients[] = {
     {"claude-code", "Claude Code: tools and hooks", claude_code},
-    {"claude-desktop", "Claude Desktop: tools", claude_desktop, .is_local = true},
+    {"claude-desktop", "Claude Desktop: tools", claude_desktop, .is_local = true,
+     .after = "Claude Desktop starts rememberd itself: as the user local, without a token."},
     {"codex", "Codex: tools and hooks", codex,
      .after = "Codex runs new hooks once you trust them: type /hooks in Codex."},
     {"cursor", "Cursor: tools", cursor},

@@ -9,6 +9,7 @@ struct target_server {
     str token;   /* or "" */
     str space;   /* named by --space, or "": hooks then use the project's */
     str program; /* this one, as a shell takes it */
+    str data;    /* folder of the database that is not the usual one, or "" */
     bool is_far; /* --url was given: hooks have to name it */
 };
 

@@ -160,6 +160,15 @@ static enum status plan_entries(struct ctx *ctx, struct plan *p)
     return OK;
 }
 
+/* From the root on: the program is started elsewhere. */
+static str whole_path(struct arena *a, str path)
+{
+    char *here = *path.p == '/' ? NULL : getcwd(NULL, 0);
+    path = str_printf(a, "%s%s" S_FMT, here ? here : "", here ? "/" : "", S_ARG(path));
+    free(here);
+    return real_path(a, path);
+}
+
 /* The program that runs now, so that it need not be on the PATH. */
 static enum status find_server(struct ctx *ctx, const struct options *o, struct target_server *out)
 {
@@ -167,6 +176,7 @@ static enum status find_server(struct ctx *ctx, const struct options *o, struct 
     out->space = options_has(o, "space") ? o->space : S("");
     out->is_far = o->url.n || !str_is(o->settings.listen, "127.0.0.1:7077");
     out->program = real_path(&ctx->arena, S("/proc/self/exe"));
+    out->data = o->settings.data.n ? whole_path(&ctx->arena, o->settings.data) : S("");
     return server_address(ctx, o, &out->url);
 }
 

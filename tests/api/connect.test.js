@@ -200,6 +200,11 @@ test('another server, a space and a token', async () => {
   assert.deepEqual(JSON.parse(h.text('.codex/hooks.json')).hooks.Stop, [hook(5, ' --space b')]);
   await h.ok('claude-desktop', '--space', 'b');
   assert.deepEqual(JSON.parse(h.text('.config/Claude/claude_desktop_config.json')).mcpServers.rememberd.args, ['mcp', '--space', 'b']);
+  // Else the program would begin a memory of its own beside that of the server.
+  fs.mkdirSync(h.at('kept'));
+  const started = await h.connect(['claude-desktop', '--yes', '--data', path.relative('', h.at('kept')), '--space', 'b']);
+  assert.match(started.stdout, /Written\.\nClaude Desktop starts rememberd itself: as the user local, without a token\.\n/);
+  assert.deepEqual(JSON.parse(h.text('.config/Claude/claude_desktop_config.json')).mcpServers.rememberd.args, ['mcp', '--data', h.at('kept'), '--space', 'b']);
   for (const [args, why] of [[['claude-desktop', '--url', url], /takes no --url/], [['nothing'], /no program 'nothing' is known/], [['cursr'], /did you mean 'cursor'\?/], [['--remove'], /needs the name/]]) {
     const bad = await h.connect(args);
     assert.equal(bad.code, 2);
