@@ -233,7 +233,7 @@ static bool is_agreed(const struct options *o, const struct plan *p)
 /* --- writing --- */
 
 /* A new file takes the old one's place, rights and, as far as they may be kept, group and owner;
- * with our token in it, it is its owner's alone. Missing folders are made. */
+ * with our token in it, it is its owner's alone. */
 static enum status write_file(struct ctx *ctx, const struct edited_file *f, str token)
 {
     struct arena *a = &ctx->arena;
@@ -243,13 +243,12 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f, str 
     mode_t kept = token.n && str_find(f->after, token) < f->after.n ? 0700 : 07777;
     if (f->is_there && !f->after.n && unlink(f->path.p) == 0)
         return OK;
-    bool done = !folders_make(a, f->path);
     CLEANUP(fd_close)
-    int fd = done ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
-           (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
-           (fchown(fd, st.st_uid, st.st_gid) == 0 || geteuid() != 0) &&
-           fchmod(fd, st.st_mode & kept) == 0 && rename(part, f->path.p) == 0;
+    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool done = fd >= 0 && write_all(fd, f->after) && fsync(fd) == 0 &&
+                (stat(f->path.p, &st) == 0 || errno == ENOENT) &&
+                (fchown(fd, st.st_uid, st.st_gid) == 0 || geteuid() != 0) &&
+                fchmod(fd, st.st_mode & kept) == 0 && rename(part, f->path.p) == 0;
     int why = errno;
     if (done)
         return OK;
@@ -257,26 +256,32 @@ static enum status write_file(struct ctx *ctx, const struct edited_file *f, str 
     return fail(ctx, STORAGE, S_FMT " cannot be written: %s", S_ARG(f->path), strerror(why));
 }
 
-/* The question may have waited for an answer while the program itself wrote its settings. */
-static enum status check_unchanged(struct ctx *ctx, const struct edited_file *f)
+/* The question may have waited for an answer while the program itself wrote its settings. Missing
+ * folders are made. */
+static enum status check_file(struct ctx *ctx, const struct edited_file *f)
 {
+    struct arena *a = &ctx->arena;
     struct edited_file now = {.path = f->path};
     TRY(read_file(ctx, &now));
-    if (str_eq(now.before, f->before) && now.is_there == f->is_there)
+    if (!str_eq(now.before, f->before) || now.is_there != f->is_there)
+        return fail(ctx, CONFLICT, "was changed meanwhile");
+    const char *folder = str_c(a, str_sub(f->path, 0, str_behind_last(f->path, '/')));
+    if (!folders_make(a, f->path) && access(folder, W_OK) == 0)
         return OK;
-    return fail(ctx, CONFLICT, S_FMT " was changed meanwhile; nothing was written to it",
-                S_ARG(f->path));
+    return fail(ctx, STORAGE, "cannot be written: %s", strerror(errno));
 }
 
-static enum status write_changes(struct ctx *ctx, const struct plan *p)
+/* All are looked at before the first is written: half an entry is worse than none. */
+static enum status write_changes(struct ctx *ctx, struct plan *p)
 {
-    for (size_t i = 0; i < p->n; i++) {
-        const struct edited_file *f = &p->files[i];
-        if (str_eq(f->before, f->after))
-            continue;
-        TRY(check_unchanged(ctx, f));
-        TRY(write_file(ctx, f, p->to.token));
-    }
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (!str_eq(p->files[i].before, p->files[i].after))
+            p->files[n++] = p->files[i];
+    for (size_t i = 0; i < n; i++)
+        TRY(with_path(ctx, check_file(ctx, &p->files[i]), p->files[i].path));
+    for (size_t i = 0; i < n; i++)
+        TRY(write_file(ctx, &p->files[i], p->to.token));
     return OK;
 }
 

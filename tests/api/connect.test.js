@@ -1,13 +1,13 @@
 // connect.test.js - rememberd connect: one entry in the settings of another program, and every other byte as it was. rememberd hook.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const http = require('node:http');
 const { once } = require('node:events');
 const path = require('node:path');
 const { test } = require('node:test');
-const { bin, run, serve, tempFolder, until, within } = require('./lib.js');
+const { bin, cleanEnv, run, serve, tempFolder, until, within } = require('./lib.js');
 
 const url = 'http://127.0.0.1:7077';
 const hook = (timeout, more = '') => ({ hooks: [{ type: 'command', command: `${fs.realpathSync(bin)} hook${more}`, timeout }] });
@@ -163,6 +163,19 @@ test('a file that cannot be read stops everything', async () => {
   }
   const folder = home({ '.cursor/mcp.json/x': '' });
   assert.match(await folder.refused('cursor'), /mcp\.json: is not a file; nothing was changed/);
+});
+
+test('a file that cannot be written stops everything', () => {
+  const h = home({ '.claude.json': '{"a": 1}', '.claude/settings.json': '{}' }), program = h.at('rememberd');
+  fs.copyFileSync(bin, program);
+  const nobody = process.getuid() ? {} : { uid: 65534, gid: 65534 }; // root writes everywhere
+  for (const name of ['.', '.claude.json', '.claude', '.claude/settings.json', 'rememberd'])
+    if (nobody.uid) fs.chownSync(h.at(name), nobody.uid, nobody.gid);
+  fs.chmodSync(h.at('.claude'), 0o555); // as where settings are links into a store
+  const { status, stderr } = spawnSync(program, ['connect', 'claude-code', '--yes'], { env: { ...cleanEnv(), ...h.env }, ...nobody, encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [1, `rememberd connect: ${h.at('.claude/settings.json')}: cannot be written: Permission denied; nothing was changed\n`]);
+  assert.equal(h.text('.claude.json'), '{"a": 1}');
+  fs.chmodSync(h.at('.claude'), 0o755);
 });
 
 test('it shows, asks, and writes only on a yes', async () => {
