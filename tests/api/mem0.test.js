@@ -133,6 +133,15 @@ test('two users never meet: not in a search, a list, a count, an erasure', async
   assert.deepEqual((await mem0.getAll({ filters: { AND: [{ user_id: 'bob' }, { user_id: 'Ann' }] } })).results, []);
 });
 
+test('a person whom a chat calls "*" takes nothing from the others', async (t) => {
+  const server = await serve(t), mem0 = client(server);
+  await server.tell('I live in Ghent.', { 'x-memory-user': '*' });
+  const [{ id }] = (await mem0.add(say('My parrot is called Quito.'), asIs({ userId: 'ann' }))).results;
+  assert.equal((await mem0.get(id)).memory, 'My parrot is called Quito.');
+  assert.deepEqual((await mem0.users()).results.filter((one) => one.type === 'user').map((one) => one.name), ['*', 'ann']);
+  await mem0.delete(id);
+});
+
 test('a token decides which users it may name, by id as well', async (t) => {
   const server = await serve(t);
   const any = client(server, await makeToken(server, '--acts-for', 'any')), bob = client(server, await makeToken(server, '--acts-for', 'bob'));

@@ -95,8 +95,11 @@ enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request
     TRY(people_of(ctx, app, &in->who, &people));
     struct mem0_who *v = NEW_N(&ctx->arena, struct mem0_who, people.n + 1);
     TRY(mem0_who(ctx, in, S(""), &v[0]));
-    for (size_t i = 0; i < people.n; i++)
-        TRY(mem0_who(ctx, in, people.v[i], &v[i + 1]));
+    for (size_t i = 0; i < people.n; i++) { /* a chat may name "*", which a request here may not */
+        v[i + 1] = (struct mem0_who){in->who, people.v[i]};
+        v[i + 1].id.pool.user = person_user(&ctx->arena, in->who.own.user, people.v[i]);
+        v[i + 1].id.is_person = true;
+    }
     *out = v;
     *n = people.n + 1;
     return OK;
