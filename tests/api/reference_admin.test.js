@@ -158,7 +158,8 @@ test('tokens are made, listed and revoked, and none can do more than the one tha
   assert.equal(all.items.length + rest.items.length, all.total);
   assert.equal(new Set([...all.items, ...rest.items].map((x) => x.id)).size, all.total);
   assert.ok(!JSON.stringify([all, rest]).includes(mia.token), 'no secret in a list');
-  assert.deepEqual((await ok(server, 'GET', '/v1/tokens?user=mia', undefined, auth(operator))).items.map((x) => x.name), ['laptop']);
+  for (const of of ['user=mia', 'contains=MIA', 'contains=LAPtop'])
+    assert.deepEqual((await ok(server, 'GET', `/v1/tokens?${of}`, undefined, auth(operator))).items.map((x) => x.name), ['laptop'], of);
 
   const own = await ok(server, 'POST', '/v1/tokens', { name: 'phone' }, auth(ann));
   assert.match(own.token, /^ctx_/);

@@ -1,5 +1,6 @@
 /* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
 #include "base/clock.h"
+#include "base/utf8.h"
 
 #include "surface/common/error_body.h"
 #include "surface/common/list_page.h"
@@ -50,14 +51,25 @@ static enum status tokens_of(struct ctx *ctx, struct app *app, const struct iden
 }
 
 SHAPE(tokens_in, (STR, user, .max = 1000, .help = "only this user's"),
+      (STR, contains, .max = 256, .help = "only with this text in the name or the user"),
       (BOOL, ended, .help = "include revoked and expired ones"), LIST_CURSOR, LIST_LIMIT);
 LIST_PAGE(tokens_out, token_out_fields, "newest first");
+
+static bool is_listed(struct arena *a, const struct tokens_in *in, const struct token *t)
+{
+    str text = str_printf(a, S_FMT "\n" S_FMT, S_ARG(t->name), S_ARG(t->pool.user));
+    text = in->contains.n ? utf8_lower(a, text) : S("");
+    return (!in->user.n || str_eq(in->user, t->pool.user)) &&
+           (in->ended || token_is_valid(t, clock_ms())) &&
+           (!in->contains.n || str_find(text, utf8_lower(a, in->contains)) < text.n);
+}
 
 /* Newest first, and of one moment by id: the order of the store. */
 static HANDLER(token_list)
 {
     const struct tokens_in *a = in->in;
-    str of = str_printf(&ctx->arena, "tokens\n" S_FMT "\n%d", S_ARG(a->user), a->ended);
+    str of = str_printf(&ctx->arena, "tokens\n" S_FMT "\n" S_FMT "\n%d", S_ARG(a->user),
+                        S_ARG(a->contains), a->ended);
     struct list_place place = {0};
     struct list_page page = {0};
     struct token *v, *last = NULL;
@@ -66,8 +78,7 @@ static HANDLER(token_list)
     TRY(tokens_of(ctx, app, &in->who, &v, &have));
     struct token_out *items = NEW_N(&ctx->arena, struct token_out, (size_t)a->limit);
     for (size_t i = 0; i < have; i++) {
-        if ((a->user.n && !str_eq(a->user, v[i].pool.user)) ||
-            (!a->ended && !token_is_valid(&v[i], clock_ms())))
+        if (!is_listed(&ctx->arena, a, &v[i]))
             continue;
         page.total++;
         double ahead = (double)v[i].created - place.value;
