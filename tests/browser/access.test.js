@@ -155,6 +155,36 @@ test('an operator looks at another user, and is back with one click', async (t) 
   await page.getByText('Nothing is remembered yet').waitFor();
 });
 
+test('more tokens than a page shows: found by a name, and revoked with what they made; of anybody, whatever the script', async (t) => {
+  const server = await serve(t), as = (token) => ({ authorization: `Bearer ${token}` });
+  const made = async (body, by) => (await server.ask('POST', '/v1/tokens', body, by && as(by))).json();
+  const admin = (await made({ admin: true })).token, old = (await made({ user: 'J\u00fcrgen \u7530\u4e2d', name: 'oldest' }, admin)).token;
+  await made({ name: 'child' }, old);
+  await server.ask('POST', '/v1/memories', { content: 'A boat called Nina.' }, as(old));
+  for (let i = 0; i < 100; i++) await made({ user: `p${i}`, name: `phone ${i}` }, admin);
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(admin);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  const tokens = page.getByRole('region', { name: 'Access tokens' }), people = page.getByRole('region', { name: 'People' });
+  await tokens.getByRole('cell', { name: 'phone 99' }).waitFor();
+  await tokens.getByRole('heading', { name: '103' }).waitFor();
+  assert.equal(await tokens.getByRole('cell', { name: /^oldest/ }).count(), 0);
+  await tokens.getByRole('button', { name: 'More' }).click();
+  await tokens.getByRole('cell', { name: /^oldest/ }).waitFor();
+  await tokens.getByLabel('Search tokens').fill('OLDEST');
+  await tokens.getByRole('cell', { name: 'phone 99' }).waitFor({ state: 'detached' });
+  await tokens.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByText('child').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await people.getByLabel('Search people').fill('\u7530\u4e2d');
+  await people.getByRole('cell', { name: 'p1', exact: true }).waitFor({ state: 'detached' });
+  await people.getByRole('button', { name: 'Look' }).click();
+  await page.getByText("You are viewing J\u00fcrgen \u7530\u4e2d's memory.").waitFor();
+  await page.getByRole('link', { name: 'Memories' }).click();
+  await page.getByText('A boat called Nina.').waitFor();
+});
+
 test('a token that may only read is told so, and is offered nothing that is refused', async (t) => {
   const server = await serve(t), made = async (body, headers) => (await server.ask('POST', '/v1/tokens', body, headers)).json().token;
   const admin = { authorization: `Bearer ${await made({ admin: true })}` }, reads = await made({ scopes: 'read', admin: true }, admin);

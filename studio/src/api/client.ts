@@ -52,7 +52,8 @@ export interface Options { headers?: Record<string, string>; signal?: AbortSigna
 /** The response itself. Throws Problem when the server refuses, or cannot be reached (status 0). */
 export async function request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Response> {
   const headers: Record<string, string> = { ...options.headers };
-  if (lookAs.value) headers['X-Memory-Look-As'] = lookAs.value;
+  // A header's characters are bytes.
+  if (lookAs.value) headers['X-Memory-Look-As'] = String.fromCharCode(...new TextEncoder().encode(lookAs.value));
   let res: Response;
   try {
     if (body !== undefined) headers['Content-Type'] = 'application/json';

@@ -283,6 +283,7 @@ export const de: Record<Key, string> = {
   'search conversations': 'Gespräche durchsuchen',
   'search memories': 'Erinnerungen durchsuchen',
   'search people': 'Personen suchen',
+  'search tokens': 'Tokens suchen',
   'search settings': 'Einstellungen durchsuchen',
   'searched for': 'Gesucht wurde „{what}“',
   'second chat': 'Zweiter Chat',

@@ -281,6 +281,7 @@ export const en = {
   'search conversations': 'Search conversations',
   'search memories': 'Search memories',
   'search people': 'Search people',
+  'search tokens': 'Search tokens',
   'search settings': 'Search settings',
   'searched for': 'Searched for “{what}”',
   'second chat': 'Second chat',

@@ -1,6 +1,6 @@
 // Who is looking, in which space, at what kind of server.
 import { computed, signal } from '@preact/signals';
-import { address, call, get, lookAs, needsSignIn, Problem, request, space } from '../api/client.ts';
+import { address, call, firstPages, get, lookAs, needsSignIn, Problem, request, space } from '../api/client.ts';
 import { t } from '../i18n/index.ts';
 import type { Me, Page, Setting, Space, Stats } from '../api/types.ts';
 
@@ -48,15 +48,11 @@ export async function readSettings() {
   }
 }
 
-export async function everySpace(): Promise<Space[]> {
-  const all: Space[] = [];
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const page: Page<Space> = await call('GET', address('/v1/spaces', { limit: 500, cursor }));
-    all.push(...page.items);
-    cursor = page.next;
-  }
-  return all;
-}
+/** All of a list, whatever its length. */
+export const every = async <T>(path: string): Promise<T[]> =>
+  (await firstPages<T>(Infinity, (cursor) => call<Page<T>>('GET', address(path, { limit: 500, cursor })))).items;
+
+export const everySpace = () => every<Space>('/v1/spaces');
 
 /** A chosen space may have been erased, here or in another tab. */
 export async function readSpaces() {

@@ -73,7 +73,7 @@ function Users() {
   const ask = (user: User) => tryTo(async () => setErases({ user, people: (await call<Page<User>>('GET', address('/v1/users', { owner: user.id, limit: 1 }))).total }));
   return (
     <section class="card" aria-label={t('people')}>
-      <header><h2>{t('people')}</h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search people')} /></div></header>
+      <header><h2>{t('people')} <span class="small quiet">{data.value && number(data.value.total)}</span></h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search people')} /></div></header>
       {error.value && <Failed error={error.value} retry={reload} />}
       <div class="table-box">
         <table>

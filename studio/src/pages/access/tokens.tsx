@@ -1,13 +1,13 @@
 // Tokens: made here, shown once, revoked at once.
 import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { address, call } from '../../api/client.ts';
+import { address, call, firstPages } from '../../api/client.ts';
 import type { Page, Token } from '../../api/types.ts';
-import { day, hasBegun, startOf, t, word } from '../../i18n/index.ts';
-import { Ago, Button, Check, Chip, Empty, Failed, Field, Snippet, tryTo } from '../../parts/basics.tsx';
+import { day, hasBegun, number, startOf, t, word } from '../../i18n/index.ts';
+import { Ago, Button, Check, Chip, Empty, Failed, Field, Search, Snippet, tryTo } from '../../parts/basics.tsx';
 import { Confirm, Dialog } from '../../parts/layers.tsx';
-import { isOwner, may, me, signIn } from '../../state/session.ts';
-import { useLoaded } from '../../state/use.ts';
+import { every, isOwner, may, me, signIn } from '../../state/session.ts';
+import { useLoaded, useSettled } from '../../state/use.ts';
 
 const scopes = ['chat', 'read', 'write', 'export', 'manage'];
 const split = (list: string) => list.split(',').map((one) => one.trim()).filter(Boolean);
@@ -18,19 +18,21 @@ function familyOf(all: Token[], id: string): Token[] {
 }
 
 export function Tokens() {
-  const [makes, setMakes] = useState(false), [ended, setEnded] = useState(false), [revokes, setRevokes] = useState<Token | null>(null);
-  const { data, error, reload } = useLoaded(() => call<Page<Token>>('GET', address('/v1/tokens', { ended, limit: 500 })), [ended]);
+  const [makes, setMakes] = useState(false), [ended, setEnded] = useState(false), [revokes, setRevokes] = useState<{ token: Token; family: Token[] } | null>(null);
+  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [pages, setPages] = useState(1);
+  const { data, error, reload } = useLoaded(() => firstPages(pages, (cursor) => call<Page<Token>>('GET', address('/v1/tokens', { contains, ended, cursor, limit: 100 }))), [contains, ended, pages]);
   const revoke = (id: string) => tryTo(async () => {
     await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
     reload();
   });
-  const all = data.value?.items ?? [], family = revokes ? familyOf(all, revokes.id) : [];
+  const ask = (token: Token) => tryTo(async () => setRevokes({ token, family: familyOf(await every<Token>('/v1/tokens'), token.id) }));
+  const all = data.value?.items ?? [], names = revokes?.family.map((k) => k.name) ?? [];
   const nameOf = (id: string) => all.find((k) => k.id === id)?.name ?? `${id.slice(0, 8)}…`;
   return (
     <section class="card" aria-label={t('tokens of access')}>
-      <header><h2>{t('tokens of access')}</h2><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check>{may('manage') && <Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button>}</div></header>
+      <header><h2>{t('tokens of access')} <span class="small quiet">{data.value && number(data.value.total)}</span></h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search tokens')} /></div><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check>{may('manage') && <Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button>}</div></header>
       {error.value && <Failed error={error.value} retry={reload} />}
-      {data.value && !all.length && <Empty title={t('no tokens')}><p>{t('no tokens about')}</p></Empty>}
+      {data.value && !all.length && !contains && <Empty title={t('no tokens')}><p>{t('no tokens about')}</p></Empty>}
       {all.length > 0 && (
         <div class="table-box">
           <table>
@@ -44,16 +46,17 @@ export function Tokens() {
                   <td><div class="row">{k.admin && <Chip look="accent">{t('admin')}</Chip>}{(k.spaces ? split(k.spaces) : [k.space || t('all spaces')]).map((s) => <Chip key={s} title={k.spaces ? t('only spaces') : t('space')}><span class="wrap">{s}</span></Chip>)}{k.acts_for && <Chip>{t('acts for', { who: k.acts_for })}</Chip>}</div></td>
                   <td class="small quiet wide-only"><Ago at={k.last_used} />{k.last_used && <div class="tiny">{k.last_address || t('this machine')}</div>}</td>
                   <td class="small quiet wide-only">{k.expires ? day(k.expires) : '–'}</td>
-                  <td>{k.state !== 'valid' ? <Chip>{word('state', k.state)}</Chip> : may('manage') && <Button small look="danger" onClick={() => setRevokes(k)}>{t('revoke')}</Button>}</td>
+                  <td>{k.state !== 'valid' ? <Chip>{word('state', k.state)}</Chip> : may('manage') && <Button small look="danger" onClick={() => ask(k)}>{t('revoke')}</Button>}</td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
+      {data.value?.next && <div class="pad"><Button onClick={() => setPages(pages + 1)}>{t('more')}</Button></div>}
       {revokes && (
-        <Confirm title={t('revoke token')} text={t('revoke token about', { name: revokes.name })} action={t('revoke')} close={() => setRevokes(null)} run={() => revoke(revokes.id)}>
-          {family.length > 0 && <p class="notice">{t('revoke made', { n: family.length })} {family.map((k) => k.name).join(', ')}</p>}
+        <Confirm title={t('revoke token')} text={t('revoke token about', { name: revokes.token.name })} action={t('revoke')} close={() => setRevokes(null)} run={() => revoke(revokes.token.id)}>
+          {names.length > 0 && <p class="notice">{t('revoke made', { n: names.length })} {names.slice(0, 20).join(', ')}{names.length > 20 && ' …'}</p>}
         </Confirm>
       )}
       {makes && <NewToken isFirst={!me.value?.needs_token} add={(made) => data.value && (data.value = { ...data.value, items: [made, ...data.value.items] })} close={() => { setMakes(false); reload(); }} />}
