@@ -179,6 +179,9 @@ test('a user over its limit cannot write more; chats go on without learning', as
   assert.match(over.json().detail, /has 3 memories, and the limit is 3 \(setting user_memories_max\)/);
   assert.equal((await server.ask('POST', '/v1/memory/save', { content: 'More of it.' })).status, 403);
   assert.equal((await keep('My bicycle is blue.', { 'x-memory-user': 'anna' })).status, 201, 'of another user');
+  const lines = [1, 2, 3, 4].map((n) => JSON.stringify({ kind: 'memory', id: `0000000${n}-0000-4000-8000-000000000000`, content: `Drawer ${n} is empty.` })).join('\n');
+  assert.match((await server.ask('POST', '/v1/memories/import', lines, { 'x-memory-user': 'ben', 'content-type': 'application/jsonl' })).json().detail,
+    /has 0 memories, and the limit is 3 \(setting user_memories_max\): no room for 4 more/);
   const say = (content) => server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content }] });
   for (const text of ['My dentist is Dr Amari.', 'My sister lives in Gent.']) {
     const chat = await say(text);

@@ -32,10 +32,11 @@ static enum status check_one(struct ctx *ctx, const char *what, int64_t have, in
 {
     if (!most || more <= 0 || have + more <= most)
         return OK;
-    return fail(ctx, FORBIDDEN,
-                "this user has %lld %s, and the limit is %lld (setting user_%s_max): delete some "
-                "before more are stored, or ask the operator for a higher limit",
-                (long long)have, what, (long long)most, what);
+    return fail(
+        ctx, FORBIDDEN,
+        "this user has %lld %s, and the limit is %lld (setting user_%s_max): no room for %lld "
+        "more; delete some, or ask the operator for a higher limit",
+        (long long)have, what, (long long)most, what, (long long)more);
 }
 
 int64_t quota_bytes(const struct message *messages, size_t n_messages,

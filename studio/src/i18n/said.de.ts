@@ -145,8 +145,8 @@ export const said: [string, string][] = [
   ['the token is not known, revoked or expired', 'das Token ist unbekannt, widerrufen oder abgelaufen'],
   ['you are signed out: sign in again', 'du bist abgemeldet: melde dich neu an'],
   ["no memory, message or session has the id '{}'", 'keine Erinnerung, keine Nachricht und kein Gespräch hat die id „{}“'],
-  ['this user has {} {}, and the limit is {} (setting user_{}_max): delete some before more are stored, or ask the operator for a higher limit',
-    'dieser Benutzer hat {} {}, und die Grenze ist {} (Einstellung user_{}_max): vorher einige löschen, oder den Betreiber um eine höhere bitten'],
+  ['this user has {} {}, and the limit is {} (setting user_{}_max): no room for {} more; delete some, or ask the operator for a higher limit',
+    'dieser Benutzer hat {} {}, und die Grenze ist {} (Einstellung user_{}_max): für {} weitere ist kein Platz; einige löschen, oder den Betreiber um eine höhere bitten'],
   // the built-in model
   [`${whoIAm} About this I remember nothing yet.`, `${werIchBin} Dazu weiß ich noch nichts.`],
   [`${whoIAm} What I remember about this: {} And since then: {}`, `${werIchBin} Dazu weiß ich: {} Und seitdem: {}`],
