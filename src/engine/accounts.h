@@ -88,8 +88,10 @@ MUST_USE enum status engine_accounts(struct ctx *ctx, struct engine *e,
 /* NOT_FOUND without a note. */
 MUST_USE enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct account *out);
 
-/* The names of the people behind a user's keys who have something here, by name. */
-MUST_USE enum status engine_people(struct ctx *ctx, struct engine *e, str owner, struct strs *out);
+/* The names of the people behind a user's keys who have something here, by name; with the id of a
+ * memory only those who have that. */
+MUST_USE enum status engine_people(struct ctx *ctx, struct engine *e, str owner, str memory,
+                                   struct strs *out);
 
 /* NOT_FOUND without a note. FORBIDDEN names role: nobody else is an owner. Who is an owner no
  * longer loses the tokens of others that its own made, or they would keep what it lost; *revoked

@@ -91,8 +91,8 @@ MUST_USE enum status store_usage(struct ctx *ctx, struct store *s, struct pool_r
 /* One pool, or (space "") all of the user's, by name. Facts are not counted one by one. */
 MUST_USE enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                      struct pool_sum **out, size_t *n);
-/* Every user who has a pool, by name. */
-MUST_USE enum status store_users(struct ctx *ctx, struct store *s, struct strs *out);
+/* Every user who has a pool, or (an id) a memory of that id, by name. */
+MUST_USE enum status store_users(struct ctx *ctx, struct store *s, str memory, struct strs *out);
 
 /* --- receipts --- */
 

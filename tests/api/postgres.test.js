@@ -163,6 +163,18 @@ test('a schema that was empty is searched by the right index once it is filled, 
 
 // --- an older dump ---
 
+test("mem0's calls by id do not ask for each person, of whom there may be thousands", only, async (t) => {
+  const data = tempFolder(), count = () => Number(psql(data, "SELECT idx_scan FROM pg_stat_user_tables WHERE relid = 'pool'::regclass"));
+  const first = await serve(t, { data });
+  for (let i = 0; i < 100; i++) await add(first, 'Rex is a dog.', { 'x-memory-user': `p${i}` });
+  const id = await add(first, 'Rex is a dog.', { 'x-memory-user': 'zed' });
+  await first.stop(); // its look-ups are counted by then
+  const before = count(), server = await serve(t, { data });
+  for (let i = 0; i < 20; i++) assert.equal((await server.ask('GET', `/v1/memories/${id}/`)).json().user_id, 'zed');
+  await server.stop();
+  assert.ok(count() - before < 500, `${count() - before} look-ups`);
+});
+
 test('a dump from before an erasure is erased from again, also by a second server, and what was erased since is known to both', only, async (t) => {
   const server = await serve(t), { data } = server, second = tempFolder();
   const ids = [];

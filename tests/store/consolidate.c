@@ -172,14 +172,14 @@ TEST(everyone_with_a_pool_is_listed_once)
     PLACE(p);
     STORE(s, p);
     struct strs users;
-    CHECK_OK(store_users(ctx, s, &users));
+    CHECK_OK(store_users(ctx, s, S(""), &users));
     CHECK_INT(users.n, 0);
     struct pool_ref pools[] = {other_user, mine, other_space};
     for (size_t i = 0; i < 3; i++) {
         struct memory m = fact("", "", "one");
         CHECK_OK(keep(ctx, s, pools[i], PUT_SUPERSEDE, &m));
     }
-    CHECK_OK(store_users(ctx, s, &users));
+    CHECK_OK(store_users(ctx, s, S(""), &users));
     CHECK_INT(users.n, 2);
     CHECK_STR(users.v[0], mine.user);
     CHECK_STR(users.v[1], other_user.user);

@@ -111,7 +111,7 @@ static enum status gather_entities(struct entities *e, const struct request *in)
 {
     struct mem0_who *all;
     size_t n;
-    TRY(mem0_everyone(e->ctx, e->app, in, &all, &n));
+    TRY(mem0_everyone(e->ctx, e->app, in, S(""), &all, &n));
     for (size_t i = 0; i < n; i++) {
         struct pools reached;
         TRY(mem0_pools(e->ctx, e->app, &all[i], &(struct mem0_ids){0}, &reached));
@@ -178,7 +178,7 @@ HANDLER(mem0_erase_entity)
         return fail_field(ctx, "type", "must be one of: user, agent, app, run");
     ids.of[type] = in->params[1];
     TRY(type == ENTITY_USER ? mem0_who(ctx, in, ids.user_id, all)
-                            : mem0_everyone(ctx, app, in, &all, &n));
+                            : mem0_everyone(ctx, app, in, S(""), &all, &n));
     for (size_t i = 0; i < n; i++)
         TRY(erase_ids(ctx, app, &all[i], &ids));
     return mem0_say(out, S("Entity deleted successfully!"));

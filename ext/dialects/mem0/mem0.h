@@ -38,9 +38,10 @@ enum status mem0_admit(struct ctx *ctx, struct app *app, enum route_access needs
                        struct request *in);
 MUST_USE enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id,
                               struct mem0_who *out);
-/* Everyone whom the credential may speak for, itself first; one alone when a header names it. */
+/* Everyone whom the credential may speak for, itself first; one alone when a header names it. With
+ * the id of a memory those who do not have it may be left out. */
 MUST_USE enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request *in,
-                                   struct mem0_who **out, size_t *n);
+                                   str memory, struct mem0_who **out, size_t *n);
 /* Where the memories of these ids are written. */
 MUST_USE enum status mem0_pool(struct ctx *ctx, struct app *app, const struct mem0_who *who,
                                const struct mem0_ids *ids, struct pool_ref *out);

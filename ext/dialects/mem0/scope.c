@@ -74,25 +74,25 @@ enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id, str
 }
 
 static enum status people_of(struct ctx *ctx, struct app *app, const struct identity *who,
-                             struct strs *out)
+                             str memory, struct strs *out)
 {
     str list = who->acts_for;
     *out = (struct strs){0};
     if (!str_eq(who->pool.user, who->own.user))
         return OK;
     if (str_is(list, ACTS_FOR_ANY))
-        return engine_people(ctx, app->engine, who->own.user, out);
+        return engine_people(ctx, app->engine, who->own.user, memory, out);
     out->v = NEW_N(&ctx->arena, str, list.n + 1);
     while (list.n)
         out->v[out->n++] = str_trim(str_cut(&list, ','));
     return OK;
 }
 
-enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request *in,
+enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request *in, str memory,
                           struct mem0_who **out, size_t *n)
 {
     struct strs people;
-    TRY(people_of(ctx, app, &in->who, &people));
+    TRY(people_of(ctx, app, &in->who, memory, &people));
     struct mem0_who *v = NEW_N(&ctx->arena, struct mem0_who, people.n + 1);
     TRY(mem0_who(ctx, in, S(""), &v[0]));
     for (size_t i = 0; i < people.n; i++) { /* a chat may name "*", which a request here may not */
@@ -193,7 +193,7 @@ enum status mem0_find(struct ctx *ctx, struct app *app, const struct request *in
     struct mem0_who *all;
     size_t n;
     enum status s = NOT_FOUND;
-    TRY(mem0_everyone(ctx, app, in, &all, &n));
+    TRY(mem0_everyone(ctx, app, in, id, &all, &n));
     for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
         const struct pool_ref anywhere = {all[i].id.pool.user, S("")};
         out->who = all[i];

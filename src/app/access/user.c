@@ -88,7 +88,7 @@ static enum status ask_about_user(struct ctx *ctx, struct instance *instance,
     struct strs people;
     bool is_local = str_is(what->id, LOCAL_USER);
     TRY(erasure_add(ctx, instance->engine, (struct pool_ref){what->id, S("")}, &sum));
-    TRY(engine_people(ctx, instance->engine, what->id, &people));
+    TRY(engine_people(ctx, instance->engine, what->id, S(""), &people));
     for (size_t i = 0; i < people.n; i++) {
         struct pool_ref pool = {person_user(a, what->id, people.v[i]), S("")};
         TRY(erasure_add(ctx, instance->engine, pool, &sum));

@@ -203,11 +203,12 @@ static enum status merge_user(struct ctx *ctx, struct engine *e, const struct re
     return u.email.n ? OK : fail_missing(ctx, "email");
 }
 
-enum status engine_people(struct ctx *ctx, struct engine *e, str owner, struct strs *out)
+enum status engine_people(struct ctx *ctx, struct engine *e, str owner, str memory,
+                          struct strs *out)
 {
     struct strs users, people = {0};
     engine_catch_up(ctx, e, (struct pool_ref){0});
-    TRY(store_users(ctx, e->store, &users));
+    TRY(store_users(ctx, e->store, memory, &users));
     people.v = NEW_N(&ctx->arena, str, users.n + 1);
     for (size_t i = 0; i < users.n; i++) {
         str name = person_name(&ctx->arena, owner, users.v[i]);

@@ -346,7 +346,7 @@ enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, 
         str_int(last, &then) && then <= now && now - then < by->consolidation_hours * 3600000;
     if (!by->memory || is_early)
         return OK;
-    TRY(store_users(ctx, e->store, &users));
+    TRY(store_users(ctx, e->store, S(""), &users));
     for (size_t i = 0; i < users.n && ctx_has_time(ctx); i++) {
         CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
         struct consolidate_report report;

@@ -160,10 +160,12 @@ enum status store_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, 
     return SQL_GET_ROW(&q, out->spaces, out->messages, out->memories, out->bytes, out->has_space);
 }
 
-enum status store_users(struct ctx *ctx, struct store *s, struct strs *out)
+enum status store_users(struct ctx *ctx, struct store *s, str memory, struct strs *out)
 {
     READER(r, ctx, s);
-    return SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS);
+    return memory.n
+               ? SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS_WITH, memory)
+               : SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS);
 }
 
 enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
