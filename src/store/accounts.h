@@ -47,8 +47,9 @@ MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, st
 /* Those of all users that were shown since then and are not revoked, the last ones first. */
 MUST_USE enum status store_used_tokens(struct ctx *ctx, struct store *s, int64_t since, size_t most,
                                        struct token **out, size_t *n);
-/* With all tokens that it made, and that those made. */
-MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
+/* With all tokens that it made, and that those made: *made counts them. */
+MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id,
+                                        int64_t *made);
 /* True when a token that is not open was ever made: then requests must show one. Cheap. */
 MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
 /* Notes when a token was shown, and from which address; written later, together with other writes.

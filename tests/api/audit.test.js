@@ -119,10 +119,12 @@ test('every line says who did it: a token, a user without one, or the command li
   const { id, secret } = (({ id, token }) => ({ id, secret: token }))(JSON.parse(run(data, 'token', 'create', '--admin', '--json')));
   const operator = { authorization: `Bearer ${secret}` };
   await server.ask('DELETE', `/v1/memories/${await add('My sister lives in Porto', operator)}`, undefined, operator);
+  assert.equal((await server.ask('POST', '/v1/tokens', { user: 'ann' }, operator)).status, 201);
   await server.stop();
-  run(data, 'token', 'revoke', id);
+  assert.equal(run(data, 'token', 'revoke', id), 'revoked, with 1 that it made\n');
+  assert.match(shown(data).at(-1).what, new RegExp(`^id=${id} made=1$`));
   assert.deepEqual(shown(data).map((line) => `${line.kind} ${line.by}`), ['erased user:local', `token.made command line, uid ${process.getuid()}`,
-    `erased token:${id}`, `token.revoked command line, uid ${process.getuid()}`]);
+    `erased token:${id}`, `token.made token:${id}`, `token.revoked command line, uid ${process.getuid()}`]);
 });
 
 test('every line goes to a system log, over UDP and over a socket of this machine', async (t) => {

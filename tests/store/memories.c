@@ -529,6 +529,7 @@ TEST(a_receipt_comes_back_and_ends_after_its_time)
 
 TEST(a_revoked_token_takes_all_that_came_from_it)
 {
+    int64_t made = 0;
     PLACE(p);
     STORE(s, p);
     /* a made b, b made c for another user; d came from nobody. */
@@ -544,7 +545,7 @@ TEST(a_revoked_token_takes_all_that_came_from_it)
         CHECK_OK(store_put_token(ctx, s, &v[i]));
     CHECK_OK(store_find_token(ctx, s, S("3"), &back));
     CHECK_STR(back.parent, S("b"));
-    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("a")));
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("a"), &made));
     for (size_t i = 0; i < 3; i++) {
         CHECK_STATUS(store_find_token(ctx, s, v[i].hash, &back), NOT_FOUND);
         ctx_clear_failure(ctx);
@@ -555,6 +556,7 @@ TEST(a_revoked_token_takes_all_that_came_from_it)
 
 TEST(a_token_is_known_until_it_is_revoked_or_expires)
 {
+    int64_t made = 0;
     PLACE(p);
     STORE(s, p);
     struct token a = {.id = S("t1"),
@@ -584,12 +586,12 @@ TEST(a_token_is_known_until_it_is_revoked_or_expires)
     CHECK_STATUS(store_find_token(ctx, s, S("def"), &back), NOT_FOUND);
     fake_clock_stop();
     ctx_clear_failure(ctx);
-    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1")), NOT_FOUND);
+    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1"), &made), NOT_FOUND);
     ctx_clear_failure(ctx);
-    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1")));
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1"), &made));
     CHECK_STATUS(store_find_token(ctx, s, S("abc"), &back), NOT_FOUND);
     ctx_clear_failure(ctx);
-    CHECK_STATUS(store_revoke_token(ctx, s, S("anna"), S("t1")), NOT_FOUND);
+    CHECK_STATUS(store_revoke_token(ctx, s, S("anna"), S("t1"), &made), NOT_FOUND);
     ctx_clear_failure(ctx);
     CHECK_OK(store_tokens(ctx, s, S("anna"), &v, &n));
     CHECK_INT(n, 2);

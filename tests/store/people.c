@@ -140,6 +140,7 @@ TEST(a_user_and_its_token_are_written_together_or_not_at_all)
 
 TEST(a_token_that_is_not_open_closes_the_door_for_good)
 {
+    int64_t made = 0;
     PLACE(p);
     STORE(s, p);
     struct user u = anna(), ben = {.id = S("ben")};
@@ -154,7 +155,7 @@ TEST(a_token_that_is_not_open_closes_the_door_for_good)
     CHECK(has_tokens(ctx, s));
     CHECK_OK(store_put_user(ctx, s, &ben, true, &c));
     CHECK(has_tokens(ctx, s));
-    CHECK_OK(store_revoke_token(ctx, s, S("ben"), S("t3")));
+    CHECK_OK(store_revoke_token(ctx, s, S("ben"), S("t3"), &made));
     CHECK(has_tokens(ctx, s));
     CHECK_OK(store_find_token(ctx, s, S("t2"), &found));
     CHECK(found.is_open);
@@ -163,6 +164,7 @@ TEST(a_token_that_is_not_open_closes_the_door_for_good)
 
 TEST(tokens_are_each_users_own)
 {
+    int64_t made = 0;
     PLACE(p);
     STORE(s, p);
     struct user u = anna();
@@ -171,9 +173,9 @@ TEST(tokens_are_each_users_own)
     a.created = 1, b.created = 2;
     CHECK_OK(store_put_user(ctx, s, &u, false, &a));
     CHECK_OK(store_put_token(ctx, s, &b));
-    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1")), NOT_FOUND);
+    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1"), &made), NOT_FOUND);
     ctx_clear_failure(ctx);
-    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1")));
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1"), &made));
     CHECK_STATUS(store_find_token(ctx, s, S("t1"), &seen), NOT_FOUND);
     ctx_clear_failure(ctx);
     CHECK_OK(store_tokens(ctx, s, S("anna"), &v, &n));

@@ -102,6 +102,7 @@ TEST(a_token_is_found_by_its_id_among_those_of_its_user)
 
 TEST(a_token_opens_its_pool_until_it_is_revoked)
 {
+    int64_t made = 0;
     ENGINE(e, s, p);
     struct token t = {.name = S("laptop")}, two = {.name = S("phone")}, back;
     str secret, other;
@@ -119,7 +120,7 @@ TEST(a_token_opens_its_pool_until_it_is_revoked)
     CHECK_STR(back.name, S("laptop"));
     CHECK_STR(back.pool.space, t.pool.space);
     CHECK(str_find(back.hash, secret) == back.hash.n);
-    CHECK_OK(store_revoke_token(ctx, s, S("local"), t.id));
+    CHECK_OK(store_revoke_token(ctx, s, S("local"), t.id, &made));
     CHECK_STATUS(engine_token(ctx, e, secret, S("192.0.2.1"), &back), NO_AUTH);
     CHECK_STATUS(engine_token(ctx, e, S("rk_no"), S("192.0.2.1"), &back), NO_AUTH);
     CHECK_STATUS(engine_token(ctx, e, S(""), S("192.0.2.1"), &back), NO_AUTH);

@@ -71,14 +71,18 @@ static enum status revoke_token(struct ctx *ctx, const struct options *o, struct
 {
     struct token *t;
     size_t n;
+    int64_t made = 0;
     str id = o->words.v[2], user = o->user;
     TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
     for (size_t i = 0; i < n; i++)
         if (str_eq(t[i].id, id))
             user = t[i].pool.user;
-    TRY(store_revoke_token(ctx, instance->store, user, id));
-    audit_note(ctx, "token.revoked", user, "id=" S_FMT, S_ARG(id));
-    puts(o->json ? "{\"revoked\":1}" : "revoked");
+    TRY(store_revoke_token(ctx, instance->store, user, id, &made));
+    audit_note(ctx, "token.revoked", user, "id=" S_FMT " made=%lld", S_ARG(id), (long long)made);
+    if (o->json)
+        printf("{\"revoked\":%lld}\n", (long long)made + 1);
+    else
+        printf(made ? "revoked, with %lld that it made\n" : "revoked\n", (long long)made);
     return OK;
 }
 

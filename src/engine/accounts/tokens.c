@@ -94,10 +94,12 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, str addr
 
 enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
 {
-    enum status s = store_revoke_token(ctx, e->store, user, id);
+    int64_t made = 0;
+    enum status s = store_revoke_token(ctx, e->store, user, id, &made);
     known_tokens_forget(e, user);
     if (!soft_if(ctx, s, NOT_FOUND) && s == OK)
-        audit_note(ctx, "token.revoked", user, "id=" S_FMT, S_ARG(id));
+        audit_note(ctx, "token.revoked", user, "id=" S_FMT " made=%lld", S_ARG(id),
+                   (long long)made);
     return s;
 }
 

@@ -82,25 +82,27 @@ enum status rights_changed(struct ctx *ctx, struct db *db, str user, enum role w
 
 struct revoke {
     str user, id;
+    int64_t *made;
 };
 
-static enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id)
+static enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id, int64_t *made)
 {
     SQL_ALL(str, revoked, n, ctx, db, sql_read_text, SQL_TOKEN_REVOKE, user, id, clock_ms());
+    *made = (int64_t)n - 1;
     return n ? rights_revoked(ctx, db, revoked, n) : NOT_FOUND;
 }
 
 static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct revoke *r = what;
-    enum status status = token_revoke(ctx, db, r->user, r->id);
+    enum status status = token_revoke(ctx, db, r->user, r->id, r->made);
     return status == NOT_FOUND ? fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id))
                                : status;
 }
 
-enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id, int64_t *made)
 {
-    const struct revoke what = {user, id};
+    const struct revoke what = {user, id, made};
     struct task t = {.ctx = ctx, .call = revoke_token, .what = &what, .erases = true};
     return writer_run(s->writer, &t);
 }
@@ -210,7 +212,7 @@ static enum status take_right(struct ctx *ctx, struct db *db, const struct erasu
     if (!r->token.n)
         return role_put(ctx, db, r->user, left);
     /* not found: gone with the token that made it */
-    return soft_or(ctx, token_revoke(ctx, db, r->user, r->token), NOT_FOUND);
+    return soft_or(ctx, token_revoke(ctx, db, r->user, r->token, &(int64_t){0}), NOT_FOUND);
 }
 
 enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,
