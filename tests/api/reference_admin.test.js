@@ -67,6 +67,7 @@ test('users and the people behind keys are listed by pages, searched, and shown 
   assert.deepEqual(await found('contains=zed@EX'), [id]);
   assert.deepEqual(await found(`contains=${encodeURIComponent('ÅNGSTRÖM')}`), [id]);
   assert.deepEqual(await found('contains=EVE'), ['front/eve']);
+  for (const name of ['A/B', 'a%2Fb']) assert.deepEqual(await found(`contains=${encodeURIComponent(name)}`), ['front/a%2Fb'], name);
   assert.deepEqual(await found('owner=front'), ['front/a%2Fb', 'front/eve']);
   assert.deepEqual(await found('owner=fron'), []);
   assert.equal((await ok(server, 'GET', '/v1/users/front%2Feve', undefined, auth(operator))).memories, 1);
