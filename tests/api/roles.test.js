@@ -73,6 +73,7 @@ test('an owner manages everything, an operator the server, a member its own memo
   assert.equal((await ask(plain, 'GET', '/v1/doctor')).status, 403);
   assert.equal((await ask(speaks, 'GET', '/v1/doctor')).status, 200);
   assert.equal((await ask(speaks, 'GET', '/v1/doctor', undefined, { 'x-memory-user': 'eve' })).status, 403);
+  assert.equal((await ask(speaks, 'GET', '/v1/me', undefined, { 'x-memory-user': 'eve' })).json().role, 'member');
   const limited = await make('--user', 'olga', '--admin', '--scopes', 'read');
   assert.match((await ask(limited, 'GET', '/v1/doctor')).text, /lacks the scope 'manage'/);
   const listed = (await ask(operator, 'GET', '/v1/tokens')).json().items;

@@ -40,7 +40,7 @@ static HANDLER(show_me)
                         .space = in->who.pool.space,
                         .version = S(REMEMBERD_VERSION),
                         .is_admin = in->who.is_admin,
-                        .role = in->who.role,
+                        .role = in->who.is_person ? ROLE_MEMBER : in->who.role,
                         .scopes = token_scopes_list(&ctx->arena, in->who.scopes),
                         .is_local = !in->who.token.n,
                         .most = engine_quota(app->engine, in->who.pool.user)};
