@@ -193,3 +193,17 @@ test('episodeRetentionDays prunes the transcript once someone has set it', async
   assert.equal(json(await server.ask('POST', '/memory/consolidate', {})).report.pruned, 1);
   assert.equal(await turns(), 0);
 });
+
+test('an erased message comes back with its episode, also when the rest was distilled meanwhile', async (t) => {
+  const { server, questions } = await core(t, [distilled('A boat and a car.'), distilled('A car.'), distilled('A boat, then a car.')]);
+  const turns = ['boat', 'car'].map((what) => ({ user: `I bought a ${what}, ${long}`, assistant: 'A fine one.' }));
+  await ingest(server, 'c1', '', { turns });
+  assert.deepEqual(await summaries(server), ['A boat and a car.']);
+  const messages = json(await server.ask('GET', '/v1/sessions/c1/messages?space=sailor')).items;
+  const gone = json(await server.ask('DELETE', `/v1/memories/${messages[0].id}?undo=true&space=sailor`));
+  await until('the rest is distilled', async () => (await summaries(server))[0] === 'A car.');
+  assert.deepEqual(json(await server.ask('POST', `/v1/undo/${gone.undo}?space=sailor`)), { restored: 2 });
+  await until('and the whole', async () => (await summaries(server))[0] === 'A boat, then a car.');
+  assert.match(questions.at(-1), /earlier_summary_of_this_conversation":"A boat and a car/);
+  assert.deepEqual(json(await server.ask('GET', '/v1/sessions/c1/messages?space=sailor')).items, messages);
+});

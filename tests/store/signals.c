@@ -1,6 +1,7 @@
 /* signals.c - turns that wait to be distilled: kept with the turn, claimed once, done with it. */
 #include <pthread.h>
 
+#include "lib/clock.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -412,7 +413,10 @@ TEST(an_episode_is_made_anew_without_what_was_forgotten)
     CHECK_INT(find(ctx, s, mine, "zanzibar").n, 0);
     CHECK_INT(find(ctx, s, mine, "source other").n, 2);
     CHECK_STR(pending(ctx, s, "s1", 1)[0].message.id, S("two-q"));
+    CHECK_STR(due(ctx, s, MINUTE), S("")); /* an erasure is several transactions */
+    fake_clock_set(clock_ms() + 2000);
     CHECK_STR(due(ctx, s, MINUTE), S("s1"));
+    fake_clock_stop();
     check_healthy(ctx, s);
 }
 

@@ -78,13 +78,15 @@ enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref ses
     return SQL_LATER(ctx, db, SQL_WAITING_END, session.pool, session.no);
 }
 
-/* Without tries or error, as if the session were new. */
+/* Without tries or error, as if the session were new. An erasure is several transactions, and no
+ * model is asked between them. */
 static enum status wait_again(struct ctx *ctx, struct db *db, struct session_ref session)
 {
-    int64_t now = clock_ms();
+    enum { ERASED_WITHIN_MS = 1000 };
+    int64_t now = clock_ms(), due = now + ERASED_WITHIN_MS;
     TRY(DO_IN_SESSION(ctx, db, SQL_SIGNAL_ADD_ALL, session, now));
-    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, now));
-    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, now);
+    TRY(SQL_LATER(ctx, db, SQL_WAITING_ADD, session.pool, session.no, due));
+    return SQL_LATER(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due);
 }
 
 enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session, bool all)

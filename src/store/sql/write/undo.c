@@ -11,6 +11,7 @@
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
+#include "store/sql/write/eraser.h"
 #include "store/sql/write/put_memory.h"
 
 /*
@@ -43,9 +44,14 @@ struct undoing {
     bool refuses_memory;       /* it is what cannot come back */
 };
 
+static bool is_touched(const struct touched *t, int64_t no)
+{
+    return SOME(i, t->n, t->v[i].no == no);
+}
+
 static void touch_row(struct undoing *u, struct touched *t, int64_t no)
 {
-    if (!SOME(i, t->n, t->v[i].no == no))
+    if (!is_touched(t, no))
         ARENA_ADD(&u->ctx->arena, t->v, t->n, t->cap) = (struct touched_row){.no = no};
 }
 
@@ -85,10 +91,8 @@ static enum status note_touched(struct undoing *u, str changes)
         sqlite3_value *key = NULL;
         sqlite3changeset_op(each, &table, &columns, &op, &is_indirect);
         bool is_signal = strcmp(table, "signal") == 0;
-        if (op == SQLITE_INSERT)
-            sqlite3changeset_new(each, is_signal ? 2 : 0, &key);
-        else
-            sqlite3changeset_old(each, is_signal ? 2 : 0, &key);
+        (op == SQLITE_INSERT ? sqlite3changeset_new : sqlite3changeset_old)(each, is_signal ? 2 : 0,
+                                                                            &key);
         touch(u, table, sqlite3_value_int64(key));
     }
     int end = sqlite3changeset_finalize(each);
@@ -189,6 +193,25 @@ static enum status follow_others(struct undoing *u)
 
 /* --- the rows --- */
 
+/* A session that was distilled since, without what comes back, waits again: its new episode has the
+ * id of the one that comes back. */
+static enum status make_room(struct undoing *u)
+{
+    const struct touched *t = &u->memories;
+    for (size_t i = 0; i < u->waits.n; i++) {
+        struct eraser e = {.ctx = u->ctx, .db = u->db, .pool = u->pool};
+        str session;
+        TRY(SQL_WORD(u->ctx, u->db, &session, SQL_SESSION_NAME, u->pool, u->waits.v[i].no));
+        MEMORIES_WITH(v, n, &e, SQL_MEMORY_BY_SESSION, session);
+        if (!SOME(k, n, v[k].layer == LAYER_EPISODE && !is_touched(t, memory_no(v[k].doc))))
+            continue;
+        TRY(erase_distilled(&e, session));
+        TRY(index_apply(u->ctx, u->db, &e.changes));
+        TRY(pool_count(u->ctx, u->db, u->pool, e.gain));
+    }
+    return OK;
+}
+
 /* Of a conflict: what was changed again stays; what cannot come back ends it. */
 static int on_conflict(void *arg, int kind, sqlite3_changeset_iter *each)
 {
@@ -254,6 +277,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
                     S_ARG(c->id));
     for (size_t i = 0; i < n; i++)
         TRY(note_touched(&u, parts[i]));
+    TRY(make_room(&u));
     TRY(look_before(&u));
     for (size_t i = 0; i < n; i++)
         TRY(apply_changes(&u, parts[i]));
