@@ -207,3 +207,17 @@ test('an erased message comes back with its episode, also when the rest was dist
   assert.match(questions.at(-1), /earlier_summary_of_this_conversation":"A boat and a car/);
   assert.deepEqual(json(await server.ask('GET', '/v1/sessions/c1/messages?space=sailor')).items, messages);
 });
+
+test('a question that took its words from an erased message shows them no more', async (t) => {
+  const { server } = await core(t, []);
+  const ask = async (session, ...said) => server.receipt((await server.chat({ model: 'x', messages: said.map((content, i) =>
+    ({ role: i % 2 ? 'assistant' : 'user', content })) }, { 'x-session-id': session })).headers['x-rememberd-receipt']);
+  await ask('c', 'My cat Zorblax sleeps a lot.');
+  const [first] = json(await server.ask('GET', '/v1/sessions/c/messages')).items;
+  const { id, question } = await ask('c', 'My cat Zorblax sleeps a lot.', 'I see, a boat.', 'How old is she?');
+  assert.match(question, /Zorblax/);
+  const plain = await ask('c', 'My cat Zorblax sleeps a lot.', 'I see, a boat.', 'How old is she?', 'I see, a boat.', 'I live in Lisbon.');
+  json(await server.ask('DELETE', `/v1/memories/${first.id}`));
+  assert.equal((await server.ask('GET', `/v1/receipts/${id}`)).status, 404);
+  assert.equal((await server.ask('GET', `/v1/receipts/${plain.id}`)).status, 200);
+});

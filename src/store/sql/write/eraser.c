@@ -123,7 +123,7 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
     index_note_message(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
               : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
-    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain));
+    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain, m->doc));
     e->gain.messages--;
     return OK;
 }
