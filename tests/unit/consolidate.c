@@ -223,6 +223,22 @@ TEST(what_differs_by_more_than_a_tenth_stays_apart)
     CHECK_INT(pass(ctx, e, other_space, true, 2).merged, 0);
 }
 
+TEST(another_number_name_or_denial_is_another_episode)
+{
+    ENGINE(e, s, p);
+    static const char *const v[] = {"Ben", "300", "was", "Ida", "300", "was",
+                                    "Ben", "340", "was", "Ben", "300", "was not"};
+    for (size_t i = 0; i < sizeof v / sizeof *v; i += 3)
+        put(ctx, s, mine,
+            episode(str_c(&ctx->arena,
+                          str_printf(&ctx->arena,
+                                     "The user met %s at the flat, the rent of %s euros %s paid in "
+                                     "cash, and all of the old furniture stays there until spring",
+                                     v[i], v[i + 1], v[i + 2])),
+                    "", (int64_t)i));
+    CHECK_INT(pass(ctx, e, mine, false, 20).merged, 0);
+}
+
 /* Topics that are taken over make it like another one: it goes on until it rests. */
 TEST(merging_goes_on_until_it_rests)
 {

@@ -133,6 +133,18 @@ static bool holds_names(const struct saying *one, const struct saying *other)
     return EVERY(i, one->names.n, terms_have(&other->telling, one->names.v[i]));
 }
 
+static bool has_numbers_of(const struct saying *one, const struct saying *other)
+{
+    return one->numbers.n == other->numbers.n &&
+           terms_shared(&one->numbers, &other->numbers) == other->numbers.n;
+}
+
+bool sayings_agree(const struct saying *one, const struct saying *other)
+{
+    return one->denials % 2 == other->denials % 2 && has_numbers_of(one, other) &&
+           holds_names(one, other) && holds_names(other, one);
+}
+
 /* Longest common subsequence, by words; rest, all 0 before, says how long it is of the rests from i
  * and k on, so rest[0][0] is its length. FRAME_MAX keeps it below 4,100 steps. */
 static void measure_frames(const struct term_set *one, const struct term_set *other,
@@ -195,8 +207,7 @@ static enum relation relation_by_words(const struct saying *newer, const struct 
         return CHANGED;
     if (newer->denials % 2 != older->denials % 2)
         return CHANGED;
-    if (newer->numbers.n != older->numbers.n ||
-        terms_shared(&newer->numbers, &older->numbers) != older->numbers.n)
+    if (!has_numbers_of(newer, older))
         return DIFFERENT;
     if (!holds_names(newer, older) || !holds_names(older, newer))
         return only_adds ? FULLER : DIFFERENT;

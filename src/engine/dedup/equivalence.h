@@ -21,6 +21,9 @@ struct saying saying_of(struct arena *a, str text);
 /* Shared telling words by all; 0 when there are none. */
 double sayings_share(const struct saying *one, const struct saying *other);
 
+/* Whether they have the same numbers and names, and neither denies the other. */
+bool sayings_agree(const struct saying *one, const struct saying *other);
+
 /* What a newer text is to an older one. The model knows the names of the first three. */
 enum relation {
     DIFFERENT, /* about another thing */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clock.h"
+#include "engine/dedup/equivalence.h"
 #include "engine/state/state.h"
 #include "engine/text/rank.h"
 
@@ -16,6 +17,7 @@ struct episode {
     struct strs lists[LIST_COUNT]; /* its own, and those of what was merged into it */
     int64_t latest;                /* when the last of these was, unix ms */
     struct term_set alike;         /* of summary and topics */
+    struct saying says;            /* the summary */
     bool is_gone;                  /* merged into another one, or too old */
     bool has_grown;
 };

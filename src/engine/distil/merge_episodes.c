@@ -4,9 +4,9 @@
 #include "base/time_text.h"
 
 /*
- * Two episodes are near-duplicates when their shingles overlap by nine tenths (Jaccard). The later
- * one is closed. The earlier one takes over its lists and its date: an episode is as old as the
- * last conversation that it covers.
+ * Two episodes are near-duplicates when their shingles overlap by nine tenths (Jaccard), and no
+ * number, name or denial differs. The later one is closed. The earlier one takes over its lists and
+ * its date: an episode is as old as the last conversation that it covers.
  *
  * Cost: up to MERGED_AMONG episodes are compared with each other, half a million pairs. Only of two
  * of about the same length the shingles are counted, as J is at most the shorter by the longer.
@@ -56,6 +56,7 @@ str episode_text(struct arena *a, const struct episode *e, size_t lists)
 static void read_shingles(struct arena *a, struct episode *e)
 {
     e->alike = shingles_of(a, episode_text(a, e, LIST_TOPICS + 1));
+    e->says = saying_of(a, e->memory.content);
 }
 
 static void read_episode(struct ctx *ctx, const struct memory *m, struct episode *out)
@@ -130,7 +131,8 @@ enum status episodes_read(struct pass *p)
 static bool is_alike(const struct episode *a, const struct episode *b)
 {
     double x = (double)a->alike.n, y = (double)b->alike.n;
-    return x >= ALIKE * y && y >= ALIKE * x && terms_jaccard(&a->alike, &b->alike) >= ALIKE;
+    return x >= ALIKE * y && y >= ALIKE * x && terms_jaccard(&a->alike, &b->alike) >= ALIKE &&
+           sayings_agree(&a->says, &b->says);
 }
 
 /* In memory only; the pass writes it. keep's shingles are read again, as it has more topics now. */
