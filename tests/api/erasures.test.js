@@ -9,8 +9,8 @@ const { answer, bin, cleanEnv, serve, tempFolder, until, upstream } = require('.
 
 const run = (data, ...args) => execFileSync(bin, [...args, '--data', data], { env: cleanEnv(data), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 const said = ['My dentist is called Millerberg', 'My sister Ottilie lives in Porto', 'My passport is in the blue drawer'];
-const contents = async (server) =>
-  (await server.ask('GET', '/v1/memories?limit=100')).json().memories.map((m) => m.content).sort();
+const contents = async (server, more = '') =>
+  (await server.ask('GET', `/v1/memories?limit=100${more}`)).json().memories.map((m) => m.content).sort();
 const log = (data) => path.join(data, 'rememberd.erasures');
 
 async function add(server, content, headers) {
@@ -130,6 +130,29 @@ test('conversations, spaces, users and what a chat was told to forget stay erase
   await again.stop();
   assert.match(run(data, 'list', '--user', 'zoe'), /0 of 0/);
   assert.ok(bytes < 6000, `${bytes} bytes`);
+});
+
+test('what was distilled from a statement that was erased since does not come back with a backup', async (t) => {
+  let server = await serve(t);
+  const { data } = server, backup = path.join(tempFolder(), 'old.db'), copy = path.join(tempFolder(), 'old.jsonl');
+  await server.tell('My parrot is called Quito. It is green.', { 'x-session-id': 'birds' });
+  await server.tell('What colour is my parrot called Quito?', { 'x-session-id': 'asked' });
+  for (const content of ['The user told of Quito, a green parrot.', 'They talked of boats.'])
+    assert.equal((await server.ask('POST', '/v1/memories', { content, layer: 'episode', session: content.includes('Quito') ? 'birds' : 'boats' })).status, 201);
+  const left = async () => ({ memories: await contents(server, '&closed=true'), receipts: (await server.ask('GET', '/v1/receipts')).json().items.map((one) => one.session),
+    titles: (await server.ask('GET', '/v1/sessions')).json().sessions.map((one) => one.title).sort() });
+  run(data, 'backup', backup);
+  fs.writeFileSync(copy, (await server.ask('GET', '/v1/memories/export?all=true')).text);
+  const fact = (await server.ask('GET', '/v1/memories?layer=fact&contains=Quito')).json().memories[0];
+  await erase(server, fact.id);
+  const erased = await left();
+  assert.deepEqual([erased.memories, erased.receipts], [['They talked of boats.'], ['birds']]);
+  run(data, 'import', copy);
+  assert.deepEqual(await left(), erased);
+  await server.stop();
+  run(data, 'restore', backup, '--force');
+  server = await serve(t, { data });
+  assert.deepEqual(await left(), { ...erased, titles: [null, null] });
 });
 
 test('what an undo brought back is not erased again', async (t) => {

@@ -284,7 +284,8 @@ static struct erased_ask ask_of(const struct line *l)
     return (struct erased_ask){.message = m, .created = m->created};
 }
 
-/* What was erased here is left out of the batch, and a title that was made of it. */
+/* What was erased here is left out of the batch, and a title that was made of it; so is one of what
+ * is suppressed in the space of the import. */
 static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch *b)
 {
     struct erased_ask *v = NEW_N(&ctx->arena, struct erased_ask, b->n);
@@ -297,11 +298,13 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
     TRY(import_erased(ctx, c->run->im.e, b->v[0].pool, c->run->im.in, v, b->n, is_erased,
                       &c->run->im.report->erased));
     for (size_t i = 0; i < b->n; i++) {
+        const struct message *m = &b->v[i].message.message;
+        if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
+            is_title_of(b->v[0].session.title, m->text) &&
+            (is_erased[i] || !tombstones_left(&c->run->im.bars, &ctx->arena, m).n))
+            b->v[0].session.title = S("");
         if (!is_erased[i])
             b->v[kept++] = b->v[i];
-        else if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
-                 is_title_of(b->v[0].session.title, b->v[i].message.message.text))
-            b->v[0].session.title = S("");
     }
     b->n = kept;
     return OK;

@@ -45,7 +45,7 @@ static str bar_pack(struct arena *a, const struct bar *bar)
     return (str){(const char *)v, (BAR_HEAD + bar->n) * sizeof *v};
 }
 
-enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
+enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed, uint64_t *message)
 {
     size_t n = packed.n / sizeof(uint64_t);
     uint64_t *v = NEW_N(&ctx->arena, uint64_t, n + 1);
@@ -54,6 +54,7 @@ enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed)
     memcpy(v, packed.p, packed.n);
     const struct bar bar = {(enum bar_kind)v[0], (enum bar_reason)v[1], (int64_t)v[2], v[3],
                             v + BAR_HEAD,        n - BAR_HEAD};
+    *message = bar.message;
     return add_bar(ctx, db, pool, &bar);
 }
 
@@ -67,8 +68,7 @@ static enum status note_bar(struct ctx *ctx, struct db *db, const struct barring
 }
 
 /* The ids of the messages are noted like those of erased ones, for the receipts. */
-static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
-                                    const struct barring *b)
+enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool, const struct barring *b)
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
     int64_t erased = 0;
@@ -82,23 +82,35 @@ static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
+/* The same, noted for older exports. */
+static enum status forget_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
+                                     const struct barring *b)
+{
+    ERASING_BEGUN(e, ctx, db, .pool = b->pool, .what = "bar", .undo = b->undo);
+    TRY(erase_what_shows(ctx, db, pool, b));
+    return erasing_end(ctx, &e);
+}
+
 /* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
  */
 static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct barring *b = what;
+    bool is_forgotten = false;
     UNDO_RECORD(undo);
     POOL_ROW(pool, ctx, db, b->pool);
     if (!pool.no)
         return OK;
     TRY(undo_record_begin(ctx, db, b->undo, &undo));
     for (size_t i = 0; i < b->n; i++) {
+        enum bar_reason why = b->bars[i].reason;
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
-        if (b->bars[i].reason == BAR_FORGOTTEN || b->bars[i].reason == BAR_CLEARED)
+        is_forgotten = why == BAR_FORGOTTEN || why == BAR_CLEARED;
+        if (is_forgotten)
             TRY(note_bar(ctx, db, b, &b->bars[i]));
     }
     if (b->n_messages + b->n_sessions)
-        TRY(erase_what_shows(ctx, db, pool.no, b));
+        TRY((is_forgotten ? forget_what_shows : erase_what_shows)(ctx, db, pool.no, b));
     return undo_record_end(ctx, db, pool.no, b->undo, undo);
 }
 

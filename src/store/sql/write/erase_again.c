@@ -114,6 +114,27 @@ static void read_bar(struct query *q, struct bar_row *out)
     out->bar = str_dup(&q->ctx->arena, sql_see_blob(q));
 }
 
+/* What the copy made of the barred messages: titles, episodes, receipts that show them. */
+static enum status erase_made_again(struct again *a, const uint64_t *barred, size_t n_barred)
+{
+    const struct forgetting f = {.ctx = a->ctx, .db = a->db};
+    SQL_ALL(str, v, n, a->ctx, a->db, sql_read_text, SQL_ERASURE_MESSAGES, a->no);
+    str *sessions = NEW_N(&a->ctx->arena, str, n);
+    struct barring b = {.messages = v, .sessions = sessions};
+    for (size_t i = 0; i < n; i++) {
+        struct message m = {0};
+        doc_id doc;
+        if (!SOME(k, n_barred, barred[k] == hash64(&v[i], 1)))
+            continue;
+        TRY(message_find(a->ctx, a->db, a->no, v[i], &doc));
+        TRY(SQL_FIRST(a->ctx, a->db, read_message, &m, SQL_MESSAGE_GET, a->no, doc));
+        TRY(leave_title(&f, a->no, &m));
+        v[b.n_messages++] = m.id;
+        sessions[b.n_sessions++] = m.session;
+    }
+    return b.n_messages ? erase_what_shows(a->ctx, a->db, a->no, &b) : OK;
+}
+
 /* Of one that an undo took back, the last word is another. */
 static enum status put_bars(struct again *a)
 {
@@ -121,13 +142,14 @@ static enum status put_bars(struct again *a)
     ERASURE_NAME(&names, a->key, "bars", a->pool.user, a->pool.space);
     SQL_ALL(struct bar_row, v, n, a->ctx, a->db, read_bar, SQL_ERASURE_BARS,
             blob_at(names.v[0], ERASURE_HASH_BYTES), a->behind);
+    uint64_t *barred = NEW_N(&a->ctx->arena, uint64_t, n);
     for (size_t i = 0; i < n; i++) {
         bool holds;
         TRY(WAS_ERASED(a, &holds, "bar", v[i].id));
         if (holds)
-            TRY(bar_unpack(a->ctx, a->db, a->no, v[i].bar));
+            TRY(bar_unpack(a->ctx, a->db, a->no, v[i].bar, &barred[i]));
     }
-    return OK;
+    return n ? erase_made_again(a, barred, n) : OK;
 }
 
 /* --- all --- */

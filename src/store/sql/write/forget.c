@@ -196,8 +196,7 @@ static enum status forget_session(struct forgetting *f, int64_t pool, str id)
                       S_ARG(id));
 }
 
-/* A title that was made of the message goes with it, also where an older copy brings both back. */
-static enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m)
+enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m)
 {
     int64_t no = doc_session(m->doc);
     str title;

@@ -19,3 +19,5 @@ MUST_USE enum status pool_forget(struct ctx *ctx, struct db *db, const struct fo
 MUST_USE enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased);
 /* The memory is open again, unless another one has its key by now, which then closes it. */
 MUST_USE enum status memory_reopen(struct eraser *e, struct memory *m);
+/* A title that was made of the message goes with it, also where an older copy brings both back. */
+MUST_USE enum status leave_title(const struct forgetting *f, int64_t pool, const struct message *m);
