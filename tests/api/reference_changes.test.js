@@ -75,6 +75,8 @@ test('history tells what a memory said, oldest first, and why it changed', async
     assert.deepEqual(items[1].before, { content: 'Ada lives in Rome.', importance: rome.importance });
     assert.equal(items.find((one) => one.event === 'superseded').by, turin.id);
   }
+  await ok(server, 'DELETE', `/v1/memories/${turin.id}`); // a value took its place, also when that is erased
+  assert.equal((await ok(server, 'GET', `/v1/memories/${rome.id}/history`)).items.at(-1).event, 'superseded');
   const alone = await add(server, 'Ada has a cat.');
   assert.deepEqual((await ok(server, 'GET', `/v1/memories/${alone.id}/history`)).items.map((one) => one.event), ['created']);
   await refused(server, 'GET', '/v1/memories/1b5f2c76-0000-4000-8000-000000000000/history', undefined, 404, null);

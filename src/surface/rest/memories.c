@@ -41,7 +41,8 @@ static str why_closed(const struct memory *m, const struct memory *by)
         return S("closed");
     if (by && by->layer == LAYER_SUMMARY && m->layer != LAYER_SUMMARY)
         return S("compacted");
-    return by && m->key.n && str_eq(m->key, by->key) ? S("superseded") : S("merged");
+    bool is_value = m->key.n && (!by || str_eq(m->key, by->key)); /* by: erased since */
+    return is_value ? S("superseded") : S("merged");
 }
 
 /* The text at first is that of the first revision which has one. */
