@@ -325,12 +325,12 @@ TEST(a_summary_is_opened_again_whole)
     CHECK_OK(engine_reopen(ctx, e, all, id, &reopened));
     CHECK_INT(reopened, 2);
     CHECK_INT(number(ctx, e, mine, false), 2);
-    CHECK(get(ctx, e, mine, id).valid_to);
+    CHECK_INT(number(ctx, e, mine, true), 2);
     struct recall_out found = recall_question(ctx, e, "What is my dog afraid of?",
                                               (struct recall_in){.budget_tokens = -1});
     CHECK(found.n > 0 &&
           str_find(found.v[0].memory.content, S("vacuum")) < found.v[0].memory.content.n);
-    CHECK_STATUS(engine_reopen(ctx, e, mine, id, &reopened), CONFLICT);
+    CHECK_STATUS(engine_reopen(ctx, e, mine, id, &reopened), NOT_FOUND);
     ctx_clear_failure(ctx);
     CHECK_STATUS(engine_reopen(ctx, e, mine, found.v[0].memory.id, &reopened), BAD_INPUT);
     ctx_clear_failure(ctx);

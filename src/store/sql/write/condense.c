@@ -4,6 +4,7 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/records/checks.h"
+#include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/forget.h"
@@ -85,7 +86,7 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
 
 /* --- open again --- */
 
-/* The summary is closed and not erased, so that history stays. */
+/* The summary is erased: nothing would take its words away with a member that is erased later. */
 static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct pool_call *c = what;
@@ -101,21 +102,22 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
         return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(c->id),
                     summary.valid_to ? "is archived already"
                                      : "names no memories that it replaced");
-    struct put p = {
-        .ctx = ctx, .db = db, .changes = &e.changes, .pool = pool.no, .now = clock_ms()};
-    TRY(memory_close(&p, &summary, &(struct memory){0})); /* first, so no member meets its key */
+    TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
+    TRY(erase_memory(&e, &summary)); /* first, so no member meets its key */
     for (size_t i = 0; i < n; i++)
         TRY(memory_reopen(&e, &v[i]));
     *c->n = -e.gain.closed;
-    TRY(pool_count(ctx, db, pool.no, p.gain));
-    return eraser_end(&e, &erased);
+    TRY(eraser_end(&e, &erased));
+    return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool.no);
 }
 
 enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                          int64_t *reopened)
 {
     TRY(pool_check(ctx, pool));
-    return writer_call(ctx, s->writer, reopen_summary, &(struct pool_call){pool, id, reopened});
+    TRY(writer_call(ctx, s->writer, reopen_summary, &(struct pool_call){pool, id, reopened}));
+    vector_cache_follow(s, &pool);
+    return OK;
 }
 
 enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
