@@ -5,7 +5,7 @@
 /*
  * Compaction puts short summaries in the place of old memories where that saves tokens. What is
  * replaced is closed, not erased, so there is a way back: /replaced lists what a summary stands
- * for, and /reopen opens it again and closes the summary. The report counts tokens before and
+ * for, and /reopen opens it again and erases the summary. The report counts tokens before and
  * after, and tells by reason what was left alone. The command line prints the same report.
  */
 
@@ -138,7 +138,7 @@ SHAPE(
      .help =
          "memories that are active again; one whose key another memory has by now stays archived"));
 
-/* All or nothing. 409 when the summary is closed already. */
+/* All or nothing. 409 when the summary is archived. */
 static HANDLER(reopen_summary)
 {
     struct pool_ref pool;
@@ -155,7 +155,7 @@ static const struct route routes[] = {
     {ROUTE("GET", "/api/memory/{id}/replaced", list_replaced), ANSWERS(replaced_out),
      .help = "the memories that a summary replaced"},
     {ROUTE("POST", "/api/memory/{id}/reopen", reopen_summary), ANSWERS(reopen_out),
-     .help = "open the memories again that a summary replaced, and close the summary"},
+     .help = "open the memories again that a summary replaced, and erase the summary"},
     {0},
 };
 
