@@ -250,3 +250,15 @@ test('a sentence ends at a danda, so the next one of its message stays', async (
   assert.doesNotMatch(await given(server, 'मुझे किससे डर लगता है?'), /कुत्तों/);
   assert.match(await given(server, 'मेरी बहन क्या बजाती है?'), /तुरही/);
 });
+
+test('the same of another person, month or sum stays', async (t) => {
+  const server = await serve(t);
+  const add = async (content) => (await server.ask('POST', '/v1/memories', { content })).json().id;
+  const march = await add('Rent for March 2026 paid to Brandt: 300 euros');
+  await add('Rent for April 2026 paid to Brandt: 340 euros');
+  const ida = await add('On Tuesdays Ida goes to swimming lessons at the Aquadrom');
+  await add('On Tuesdays Ben goes to swimming lessons at the Aquadrom');
+  for (const id of [march, ida]) assert.equal((await server.ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  assert.match(await given(server, 'What rent did I pay to Brandt in April 2026?'), /340 euros/);
+  assert.match(await given(server, 'When does Ben go to swimming lessons?'), /Ben goes/);
+});

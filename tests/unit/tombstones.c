@@ -7,7 +7,7 @@
 static enum stating says(struct ctx *ctx, const char *memory, const char *sentence)
 {
     struct statement s = statement_of(&ctx->arena, str_of(memory));
-    struct term_set telling = statement_of(&ctx->arena, str_of(sentence)).terms;
+    struct statement telling = statement_of(&ctx->arena, str_of(sentence));
     return stating_of(&s, &telling);
 }
 
@@ -22,6 +22,11 @@ TEST(a_sentence_states_what_a_memory_says_but_not_what_is_like_it)
         {"my sister lives in New York", "My brother lives in New York.", MENTIONS},
         {"paid 340 euros for the tent", "I paid 120 euros for the bike.", STATES_NOTHING},
         {"favourite cheese is Comté", "My favourite cheese is Gouda.", STATES_NOTHING},
+        {"Ida swims at the Aquadrom on Tuesdays", "Ben swims at the Aquadrom on Tuesdays.",
+         MENTIONS},
+        {"rent for March paid to Brandt: 300 euros", "Rent for April paid to Brandt: 340 euros",
+         MENTIONS},
+        {"Otto Brandt charges 90 euros", "Otto Brandt, the locksmith, charges 90 an hour.", STATES},
         {"prefers the aisle on planes", "I prefer the aisle on trains.", MENTIONS},
         {"keeps bees on the roof", "The weather was fine.", STATES_NOTHING},
         {"", "The weather was fine.", STATES_NOTHING},

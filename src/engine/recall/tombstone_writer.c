@@ -91,7 +91,7 @@ static size_t bar_sentences(struct finding *f, const struct message *m, const st
     struct target *t = NULL;
     size_t n = 0;
     for (str rest = text_of(m); sentence_cut(&rest, &one);) {
-        struct term_set telling = statement_of(a, one.text).terms;
+        struct statement telling = statement_of(a, one.text);
         uint64_t hash = sentence_hash(a, one.text);
         if (!hash || stating_of(s, &telling) < least ||
             (!is_source && is_of_another(s, a, one.text)))

@@ -44,18 +44,22 @@ struct statement statement_of(struct arena *a, str text)
     return s;
 }
 
-/* Words that carry no content never decide, so an empty statement states nothing. */
-enum stating stating_of(const struct statement *s, const struct term_set *sentence)
+/* Words that carry no content never decide, so an empty statement states nothing. With a name or
+ * number in another's place it is another one: "Ben swims on Tuesday", for "Ida swims …". */
+enum stating stating_of(const struct statement *s, const struct statement *sentence)
 {
-    size_t shared = terms_shared(&s->terms, sentence), all = s->terms.n;
-    bool is_sure = terms_shared(&s->particular, sentence) > 0;
+    size_t shared = terms_shared(&s->terms, &sentence->terms), all = s->terms.n;
+    size_t sure = terms_shared(&s->particular, &sentence->terms);
+    bool is_sure = sure > 0,
+         is_exchanged = sure < s->particular.n &&
+                        terms_shared(&sentence->particular, &s->terms) < sentence->particular.n;
     double share = (double)shared, whole = (double)all;
     if (!shared || (s->particular.n && !is_sure))
         return STATES_NOTHING;
     bool is_part = is_sure || share >= part_share * whole;
-    bool adds_nothing = shared == sentence->n;
+    bool adds_nothing = shared == sentence->terms.n;
     double least = is_sure && all >= LONG ? same_share : same_beside;
-    if (share >= least * whole || (adds_nothing && is_part))
+    if (!is_exchanged && (share >= least * whole || (adds_nothing && is_part)))
         return STATES;
     return is_part ? MENTIONS : STATES_NOTHING;
 }
@@ -184,7 +188,7 @@ bool tombstones_touch(const struct tombstones *b, str message)
 static bool is_barred(const struct judged *j, str sentence)
 {
     uint64_t hash = 0, first = 0;
-    struct term_set telling = {0};
+    struct statement telling = {0};
     for (size_t i = 0; i < j->tombstones->n; i++) {
         const struct barred *b = &j->tombstones->v[i];
         bool is_named = j->message && b->message == j->message;
@@ -200,8 +204,8 @@ static bool is_barred(const struct judged *j, str sentence)
             return true;
         if (b->kind != BAR_STATEMENT)
             continue;
-        if (!telling.v)
-            telling = statement_of(j->a, sentence).terms;
+        if (!telling.terms.v)
+            telling = statement_of(j->a, sentence);
         if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
             (is_named || !is_of_another(&b->statement, j->a, sentence)))
             return true;

@@ -22,8 +22,8 @@ enum stating {
     MENTIONS,       /* a part of it */
     STATES          /* the same, or a part of it that tells the same */
 };
-/* What a sentence, by its telling words, says of a statement. */
-enum stating stating_of(const struct statement *s, const struct term_set *sentence);
+/* What a sentence says of a statement. */
+enum stating stating_of(const struct statement *s, const struct statement *sentence);
 /* "My brother is allergic to nuts" does not state "is allergic to nuts", which is said of the user:
  * the sentence is of a relative whom the statement does not name, and not of the speaker as well
  * ("My mother and I …"). */
