@@ -153,15 +153,41 @@ test('nginx\'s own defaults reach nothing without a token', async (t) => {
   assert.equal((await fetch(`${behind}/v1/memories`)).status, 401);
 });
 
-test('nginx as docs/serving.md sets it up: token, address, stream, long bodies', async (t) => {
-  let go;
+/** A model server whose stream ends when go() of what comes back is called. */
+async function slowModel(t) {
+  const end = {};
   const model = await upstream(t, async (req, res, asked) => {
     if (!asked.json?.stream) return answer(res, asked, 'fine');
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.write('data: {"choices":[{"index":0,"delta":{"content":"first"},"finish_reason":null}]}\n\n');
-    await new Promise((done) => (go = done)); // until the client has the first word
+    await new Promise((done) => (end.go = done)); // until the client has the first word
     res.end('data: [DONE]\n\n');
   });
+  return Object.assign(end, { url: model.url });
+}
+
+/** A streamed chat by curl: its first word must come before the answer is whole. */
+async function streamsThrough(front, headers, model) {
+  const child = spawn('curl', ['-sSN', '--max-time', '20', `${front}/v1/chat/completions`, ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    '-d', JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] })]);
+  let streamed = '';
+  child.stdout.on('data', (text) => (streamed += text));
+  await until('the first word came before the answer was whole', () => streamed.includes('first'));
+  model.go();
+  await once(child, 'close');
+  assert.match(streamed, /\[DONE\]/);
+}
+
+test('nginx with its own defaults does not hold a streamed chat back', async (t) => {
+  const model = await slowModel(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const { token } = JSON.parse((await run(['token', 'create', '--json', '--data', server.data])).stdout);
+  const front = await proxied(t, '', `proxy_pass http://127.0.0.1:${server.port};`);
+  await streamsThrough(front, { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, model);
+});
+
+test('nginx as docs/serving.md sets it up: token, address, stream, long bodies', async (t) => {
+  const model = await slowModel(t);
   const server = await serve(t, { flags: ['--upstream', model.url, '--hosts', 'memory.example.org'] });
   const { token } = JSON.parse((await run(['token', 'create', '--json', '--data', server.data])).stdout);
   await until('a token is needed', async () => (await server.ask('GET', '/v1/memories')).status === 401);
@@ -177,12 +203,5 @@ test('nginx as docs/serving.md sets it up: token, address, stream, long bodies',
   fs.writeFileSync(big, JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'y'.repeat(5 << 20) }] }));
   const long = await ask('/v1/chat/completions', big);
   assert.match(long.stdout, /\n200$/, long.stdout.slice(0, 300));
-  const child = spawn('curl', ['-sSN', '--max-time', '20', `${front}/v1/chat/completions`, ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
-    '-d', JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hello' }] })]);
-  let streamed = '';
-  child.stdout.on('data', (text) => (streamed += text));
-  await until('the first word came before the answer was whole', () => streamed.includes('first'));
-  go();
-  await once(child, 'close');
-  assert.match(streamed, /\[DONE\]/);
+  await streamsThrough(front, headers, model);
 });

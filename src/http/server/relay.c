@@ -64,6 +64,7 @@ static void take_header(struct exchange *x, str line)
     t->has.date |= str_eq_nocase(name, S("Date"));
     t->has.id |= str_eq_nocase(name, S("X-Request-Id"));
     t->has.caching |= str_eq_nocase(name, S("Cache-Control"));
+    t->has.buffering |= str_eq_nocase(name, S("X-Accel-Buffering"));
     reply_line(&t->head, name, h.value);
 }
 
@@ -109,6 +110,8 @@ static void send_head(struct exchange *x)
     send_safety(t, b);
     if (has_length(x))
         buf_printf(b, "Content-Length: %lld\r\n", (long long)t->length);
+    else if (!t->has.buffering)
+        reply_line(b, S("X-Accel-Buffering"), S("no")); /* nginx passes each piece on */
     if (is_chunked(x))
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
     reply_end_head(b, &x->out);

@@ -7,7 +7,7 @@
 MUST_USE enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n);
 /* Lines that each head has, once: of an upstream's own, or ours. */
 struct has_lines {
-    bool date, id, caching;
+    bool date, id, caching, buffering;
 };
 /* Whether the handler has set a header. */
 bool reply_has(const struct reply *r, str name);
