@@ -308,7 +308,12 @@ test('the doctor says what is wrong and what to do', async (t) => {
   const bad = report.findings.find((one) => one.level === 'bad');
   assert.equal(bad.what, 'upstream');
   assert.ok(bad.advice.length > 5);
-  fs.writeFileSync(path.join(data, 'rememberd.db'), 'this is no database, this is a text of some length');
+  const file = path.join(data, 'rememberd.db'), bytes = fs.readFileSync(file);
+  bytes.writeUInt32BE(99, 60); // its schema: no reason to give up what a newer program wrote
+  fs.writeFileSync(file, bytes);
+  const newer = await run(['doctor', '--data', data]);
+  assert.match(newer.stdout, /bad +database: .* newer rememberd \(schema 99.*\n +-> remove this cause; restore a backup only if the file is damaged/);
+  fs.writeFileSync(file, 'this is no database, this is a text of some length');
   const broken = await run(['doctor', '--data', data]);
   assert.equal(broken.code, 1);
   assert.match(broken.stdout, /bad +database/);

@@ -349,7 +349,7 @@ static void look_at_database(struct visit *v)
             v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
             : v->in->settings->store.n
                 ? "check PostgreSQL and the setting store; what chats say meanwhile is kept later"
-                : "check the disk; if the error persists, restore the database from a backup",
+                : "remove this cause; restore a backup only if the file is damaged",
             v->in->store_why.n ? v->in->store_why : why);
         return;
     }

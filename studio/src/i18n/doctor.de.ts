@@ -53,7 +53,7 @@ export const doctor: [string, string][] = [
     'den Server anhalten und eine heile Kopie der Datei zurücklegen, oder sie wegbewegen: dann schreibt die Datenbank, was sie weiß'],
   ['check PostgreSQL and the setting store; what chats say meanwhile is kept later', 'PostgreSQL und die Einstellung store prüfen; was Chats inzwischen sagen, wird später gespeichert'],
   ['provide the key; a lost key cannot be recovered', 'den Schlüssel angeben; ein verlorener lässt sich nicht wiederherstellen'],
-  ['check the disk; if the error persists, restore the database from a backup', 'den Datenträger prüfen; bleibt der Fehler, die Datenbank aus einer Sicherung zurückholen'],
+  ['remove this cause; restore a backup only if the file is damaged', 'diese Ursache beheben; eine Sicherung nur zurückholen, wenn die Datei beschädigt ist'],
   ['stop the server and restore the database from a backup', 'den Server anhalten und die Datenbank aus einer Sicherung zurückholen'],
   ['an erasure is not complete; repeat it if it failed', 'eine Löschung ist nicht fertig; wiederholen, falls sie gescheitert ist'],
   ['ask again later', 'später noch einmal fragen'],
