@@ -32,7 +32,7 @@ str server_url(struct ctx *ctx, const struct server *s)
         return at;
     str host = str_sub(at, 0, colon ? colon - 1 : 0);
     if (!host.n)
-        host = S("127.0.0.1");
+        host = S("0.0.0.0"); /* as it is listened on */
     return str_printf(&ctx->arena, "http://" S_FMT ":%d", S_ARG(host), s->listener.port);
 }
 
