@@ -84,7 +84,8 @@ static enum status lock_take(struct ctx *ctx, const struct instance *instance, i
 
 static const char encrypted_advice[] =
     "Without the key the database cannot be read: keep a copy elsewhere (rememberd key show).\n"
-    "The unencrypted file was deleted; the disk may still hold its old blocks.\n";
+    "The unencrypted file was deleted; the disk may still hold its old blocks.\n"
+    "Earlier backups stay unencrypted, also rememberd-*-schema*.db beside it: delete them.\n";
 
 /* Under the lock from before the database is looked at, so that of two runs the second sees it
  * encrypted. */

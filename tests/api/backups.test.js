@@ -70,6 +70,17 @@ test('a backup that fails deletes nothing, and doctor says that it is late', asy
   assert.match((await of()).detail, /^1 in .*, the newest of /);
 });
 
+test('what an upgrade copied is named, as no erasure and no encryption reaches it', async () => {
+  const data = tempFolder(), at = ['--data', data], copy = path.join(data, 'rememberd-20200101T000000Z-schema16.db');
+  await cli(['add', 'Zeta is a code.', ...at]);
+  assert.doesNotMatch((await cli(['doctor', ...at])).stdout, /copies/);
+  fs.copyFileSync(path.join(data, 'rememberd.db'), copy);
+  assert.match((await cli(['encrypt', ...at])).stdout, /Earlier backups stay unencrypted, also rememberd-\*-schema\*\.db/);
+  assert.match((await cli(['doctor', ...at])).stdout, /warn copies: .*\n +-> delete rememberd-\*-schema\*\.db/);
+  fs.rmSync(copy);
+  assert.doesNotMatch((await cli(['doctor', ...at])).stdout, /copies:/);
+});
+
 test('restore says what it lacks', async () => {
   const folder = tempFolder(), at = ['--backup-dir', folder];
   for (const [args, why] of [[[], /takes one of FILE, --at TIME and --list/], [['--list'], /backup_dir: is not set/],

@@ -93,11 +93,18 @@ static void judge_backups(struct visit *v, str what, str place, enum status read
                 is_late ? "the server makes them while it runs; see backup in its log" : "", seen);
 }
 
+/* A copy from before an upgrade is its owner's to delete, and nothing else tells of it. */
 static void look_at_backups(struct visit *v)
 {
     const struct settings *s = v->in->settings;
     struct backup_file *made;
     size_t n = 0;
+    if (soft(v->ctx, backup_files(v->ctx, v->in->folder, BACKUP_STEM, &made, &n)) &&
+        SOME(i, n, made[i].schema))
+        add_finding(v, "warn", S("copies"),
+                    "delete rememberd-*-schema*.db there, if you keep to the newer version",
+                    S("the data folder has copies from before an upgrade, which no erasure or "
+                      "encryption reaches"));
     if (!s->backup_dir.n)
         return;
     enum status status = backups_by_clock(v->ctx, s->backup_dir, &made, &n);
