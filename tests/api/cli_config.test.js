@@ -76,6 +76,19 @@ test('an error of the file names the file, the line, the key and the rule', asyn
   }
 });
 
+test('a path that begins with ~ is refused, as only a shell knows what it is', async () => {
+  const folder = tempFolder(), whole = /: ~ is not replaced: write the whole path/;
+  for (const key of ['data', 'key_file', 'backup_dir', 'audit_to']) {
+    const res = await run(['config', 'check', '-c', write(path.join(folder, `${key}.toml`), `${key} = "~/x"\n`)]);
+    assert.equal(res.code, 2, res.stdout);
+    assert.match(res.stderr, whole);
+  }
+  const added = await run(['add', 'I like tea', '--data=~/x']); // bash leaves this ~ as it is
+  assert.equal(added.code, 2, added.stdout);
+  assert.match(added.stderr, whole);
+  assert.match((await run(['config', 'check', '-c', write(path.join(folder, 'c.toml'), 'key_command = "~/bin/key"\n')])).stdout, /^ok/);
+});
+
 test('--host, --port and --data-dir are other names of --listen and --data', async (t) => {
   const listen = async (...args) => (await settingsOf(args)).listen;
   assert.equal(await listen('--port', '8080'), '127.0.0.1:8080');
