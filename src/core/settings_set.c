@@ -216,16 +216,6 @@ static enum status check_user_from(struct ctx *ctx, str list)
     return OK;
 }
 
-/* Only a shell knows it: here a folder of that name would be made wherever the program starts. */
-static enum status refuse_tilde(struct ctx *ctx, str name, str text)
-{
-    const struct field *row = settings_rows[setting_of(name)].field;
-    str unit = row && row->unit ? str_of(row->unit) : S("");
-    if (str_starts(text, S("~/")) && (str_ends(unit, S("DIR")) || str_ends(unit, S("FILE"))))
-        return fail_field(ctx, str_c(&ctx->arena, name), "~ is not replaced: write the whole path");
-    return OK;
-}
-
 enum status setting_set(struct ctx *ctx, struct settings *s, str name, str text)
 {
     if (str_is(name, "host") || str_is(name, "port"))
@@ -233,7 +223,8 @@ enum status setting_set(struct ctx *ctx, struct settings *s, str name, str text)
     if (str_is(name, "data_dir"))
         name = S("data");
     text = current_value(ctx, s, name, text);
-    TRY(refuse_tilde(ctx, name, text));
+    if (str_starts(text, S("~/")) && !str_is(name, "key_command")) /* only a shell knows it */
+        return fail_field(ctx, str_c(&ctx->arena, name), "~ is not replaced: write the whole path");
     TRY(fields_set(ctx, settings_table, name, text, s));
     s->from[setting_of(name)] = (unsigned char)s->place;
     if (str_is(name, "listen"))
