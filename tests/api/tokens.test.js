@@ -1,8 +1,9 @@
 // tokens.test.js - credentials: required, revoked, kept from the upstream; and memory that stays with its owner.
 'use strict';
 const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
 const test = require('node:test');
-const { run, serve, tempFolder, until, withTokens: ready } = require('./lib');
+const { bin, run, serve, tempFolder, until, withTokens: ready } = require('./lib');
 
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 const question = 'What is my dog called?';
@@ -192,6 +193,16 @@ test('an admin token is of the space default, where the memories from before are
   assert.match(stdout, /^rk_\S+\n$/, 'T=$(rememberd token create) has the token alone');
   assert.match(stderr, /shown only once/);
   assert.match(stderr, /Its memories are those of user local, space default\.\n$/);
+});
+
+test('a token that cannot be shown is not left valid', async () => {
+  const data = tempFolder(), at = ['--data', data];
+  for (const flags of ['', '--json']) {
+    const shell = spawnSync('sh', ['-c', `exec "$0" token create --admin ${flags} --data "$1" >/dev/full`, bin, data], { encoding: 'utf8' });
+    assert.equal(shell.status, 1, shell.stderr);
+    assert.match(shell.stderr, /^rememberd token: standard output could not be written[^\n]*\n$/);
+  }
+  assert.match((await run(['token', 'list', ...at])).stdout, /(.*revoked.*\n){2}2 tokens/);
 });
 
 test('an address that others reach is refused until there is an admin token', async (t) => {

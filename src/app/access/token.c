@@ -28,6 +28,15 @@ static FIELDS(token_out, (AS_STR, t.id, "id"), (AS_STR, t.name, "name"),
               (AS_TIME, t.created, "created"), (AS_TIME, t.expires, "expires"),
               (AS_TIME, t.revoked, "revoked"), (AS_TIME, t.last_used, "last_used"));
 
+/* made: how many tokens that it made went with it. */
+static enum status revoke_noted(struct ctx *ctx, const struct instance *instance, str user, str id,
+                                int64_t *made)
+{
+    TRY(store_revoke_token(ctx, instance->store, user, id, made));
+    audit_note(ctx, "token.revoked", user, "id=" S_FMT " made=%lld", S_ARG(id), (long long)*made);
+    return OK;
+}
+
 static enum status create_token(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token t = {.name = o->name,
@@ -47,8 +56,16 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
     TRY(engine_make_token(ctx, instance->engine, &t, &secret));
     usleep(2000 * TOKEN_LOOK_MS); /* so a running server knows the token when this ends */
     if (o->json)
-        return print_fields(ctx, token_out_fields, &(struct token_out){t, secret});
-    printf(S_FMT "\n", S_ARG(secret));
+        TRY(print_fields(ctx, token_out_fields, &(struct token_out){t, secret}));
+    else
+        printf(S_FMT "\n", S_ARG(secret));
+    enum status shown = print_end(ctx);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    int64_t made;
+    if (shown != OK) /* nobody has it */
+        soft(&own, revoke_noted(&own, instance, t.pool.user, t.id, &made));
+    if (shown != OK || o->json)
+        return shown;
     fprintf(stderr,
             "The token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. From "
             "now on every request needs a token.\nIts memories are those of user " S_FMT
@@ -77,8 +94,7 @@ static enum status revoke_token(struct ctx *ctx, const struct options *o, struct
     for (size_t i = 0; i < n; i++)
         if (str_eq(t[i].id, id))
             user = t[i].pool.user;
-    TRY(store_revoke_token(ctx, instance->store, user, id, &made));
-    audit_note(ctx, "token.revoked", user, "id=" S_FMT " made=%lld", S_ARG(id), (long long)made);
+    TRY(revoke_noted(ctx, instance, user, id, &made));
     if (o->json)
         printf("{\"revoked\":%lld}\n", (long long)made + 1);
     else
