@@ -134,9 +134,12 @@ static void print_reasons(const struct json *lines)
     const char *faint = style_code(STYLE_FAINT), *end = style_code(STYLE_END);
     for (const struct json *one = lines ? lines->first : NULL; one; one = one->next) {
         bool is_added = json_is_true(json_get(one, "injected"));
+        str why = json_string(json_get(one, "why"));
+        if (!why.n) /* looked at, and nothing spoke for it */
+            continue;
         printf("  %s%s %.2f%s  ", is_added ? style_code(STYLE_GOOD) : faint, is_added ? "+" : "-",
                json_num_or(json_get(one, "score"), 0), end);
-        print_line(json_string(json_get(one, "why")));
+        print_line(why);
     }
 }
 

@@ -5,7 +5,7 @@ const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { answer, bin, cleanEnv, run, serve, tempFolder, upstream, withTokens } = require('./lib');
+const { answer, bin, cleanEnv, run, serve, tempFolder, until, upstream, withTokens } = require('./lib');
 
 // The command at a terminal of its own, with these lines typed; what the terminal showed.
 function atTerminal(args, lines = [], env = {}) {
@@ -45,6 +45,15 @@ test('a chat streams answers, remembers, and shows why', async (t) => {
   assert.match(why.join('\n'), /\/model NAME/);
   assert.doesNotMatch(res.stdout, /\u001b/, 'no colours in a pipe');
   assert.match((await run(['chat', 'What', 'is', 'my', 'dog', 'called?', ...at])).stdout, /Rex/);
+});
+
+test('/why lists no line that has no reason', async (t) => {
+  const server = await serve(t), at = ['--url', server.url];
+  for (const told of ['My hat is blue.', 'I own boat number 1.', 'I own boat number 2.']) await run(['chat', told, ...at]);
+  await until('all have vectors', async () => / 0 waiting/.test((await run(['status', ...at])).stdout));
+  const { stdout } = await run(['chat', ...at], { input: 'What colour is my hat?\n/why\n' });
+  assert.match(stdout, /^ {2}\+ \d\.\d\d {2}says hat/m);
+  assert.doesNotMatch(stdout, /^ {2}[+-] \d\.\d\d *$/m);
 });
 
 test('a chat sends the whole conversation to the chosen model, and prints no control characters', async (t) => {
