@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict');
 const test = require('node:test');
 const { serve } = require('./lib');
+const { topics, others: elsewhere } = require('../life/topics.json'); // written by somebody who had not seen our rules; no choice was made by it
 
 const orders = [
   ['Always give me metric units when I ask about recipes.', ['How do I make banana bread?', "What's a quick dinner with chickpeas?"]],
@@ -26,4 +27,31 @@ test('an instruction for one topic is given where a question is of that topic', 
     for (const question of questions)
       assert.match(await given(question), Object.entries(words).find(([word]) => order.includes(word))[1], question);
   for (const question of others) assert.equal(await given(question), '', question);
+});
+
+// Eight topics for each person, as many as are compared: the order for a question, and the other seven.
+test('an instruction for one topic is given with seven of ten of its questions, and with few others', async (t) => {
+  const server = await serve(t);
+  let found = 0, of = 0, wrong = 0, beside = 0;
+  for (let person = 0; person < 3; person++) {
+    const mine = topics.slice(8 * person, 8 * person + 8);
+    const as = { 'X-Memory-Space': `person-${person}` };
+    const order = ({ topic }) => `Always end with a proverb when I ask about ${topic}.`;
+    for (const each of mine) await server.tell(order(each), as);
+    await server.settled(as);
+    const kept = (await server.ask('GET', '/v1/memories?limit=50', undefined, as)).json().memories;
+    for (const question of [...mine.flatMap(({ asks }) => asks), ...elsewhere.slice(0, 20)]) {
+      const body = { model: 'rememberd/demo', messages: [{ role: 'user', content: question }] };
+      const res = await server.chat(body, { 'X-Memory-Mode': 'readonly', ...as });
+      const { block, lines } = await server.receipt(res.headers['x-rememberd-receipt'], as);
+      const as_order = lines.filter((line) => line.injected && /standing instruction/.test(line.why)).map(({ id }) => kept.find((m) => m.id === id).content);
+      for (const { topic, asks } of mine) {
+        if (asks.includes(question)) found += block.includes(`about ${topic}`), of++;
+        else wrong += as_order.some((text) => text.includes(`about ${topic}`)), beside++;
+      }
+    }
+  }
+  t.diagnostic(`given with ${found} of ${of} of their questions, and ${wrong} of ${beside} others`);
+  assert.ok(found >= 0.7 * of, `${found} of ${of}`);
+  assert.ok(wrong <= 0.05 * beside, `${wrong} of ${beside}`);
 });

@@ -55,7 +55,7 @@ struct standing standing_of_text(struct arena *a, str instruction)
         .rule = words_of(a, at ? rule : rest, WORDS_MAX),
         .topic = topic,
         .topic_text = condition.n && topic.n ? str_sub(condition, topic.v->at, condition.n) : said,
-        .near = condition.n ? 0.3f : 0.12f,
+        .near = condition.n ? 0.25f : 0.12f,
         .is_named = condition.n && topic.n,
         .takes_back = str_starts(instruction, S(STANDING_TAKEN_BACK)),
     };
