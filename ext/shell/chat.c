@@ -135,7 +135,7 @@ static void print_reasons(const struct json *lines)
     for (const struct json *one = lines ? lines->first : NULL; one; one = one->next) {
         bool is_added = json_is_true(json_get(one, "injected"));
         str why = json_string(json_get(one, "why"));
-        if (!why.n) /* looked at, and nothing spoke for it */
+        if (!why.n && !is_added) /* looked at, and nothing spoke for it */
             continue;
         printf("  %s%s %.2f%s  ", is_added ? style_code(STYLE_GOOD) : faint, is_added ? "+" : "-",
                json_num_or(json_get(one, "score"), 0), end);

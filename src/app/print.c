@@ -57,6 +57,9 @@ str curl_target(struct arena *a, str listen)
     if (str_starts(listen, S("unix:")))
         return str_printf(a, "--unix-socket " S_FMT " http://localhost",
                           S_ARG(str_sub(listen, S("unix:").n, listen.n)));
+    str any = S("http://0.0.0.0:"); /* no name that is served */
+    if (str_starts(listen, any))
+        return str_printf(a, "http://127.0.0.1:" S_FMT, S_ARG(str_sub(listen, any.n, listen.n)));
     return str_starts(listen, S("http://")) ? listen
                                             : str_printf(a, "http://" S_FMT, S_ARG(listen));
 }

@@ -45,7 +45,11 @@ static enum status load_other_names(struct ctx *ctx, struct settings *s)
         const char *value = row->variable ? getenv(row->variable) : NULL;
         if (!value || !*value)
             continue;
-        if (!row->only)
+        if (str_starts(str_of(value), S("~/")))
+            settings_add_note(ctx, s,
+                              str_printf(&ctx->arena, "%s is not read: ~ is not replaced",
+                                         row->variable));
+        else if (!row->only)
             TRY(load_variable(ctx, s, row->variable, row->name));
         else if (is_same_truth(value, row->only))
             TRY(setting_set(ctx, s, str_of(row->name), str_of(row->means)));

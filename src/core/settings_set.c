@@ -223,7 +223,8 @@ enum status setting_set(struct ctx *ctx, struct settings *s, str name, str text)
     if (str_is(name, "data_dir"))
         name = S("data");
     text = current_value(ctx, s, name, text);
-    if (str_starts(text, S("~/")) && !str_is(name, "key_command")) /* only a shell knows it */
+    const struct field *row = settings_rows[setting_of(name)].field;
+    if (row && !row->secret && str_starts(text, S("~/"))) /* only a shell knows it */
         return fail_field(ctx, str_c(&ctx->arena, name), "~ is not replaced: write the whole path");
     TRY(fields_set(ctx, settings_table, name, text, s));
     s->from[setting_of(name)] = (unsigned char)s->place;

@@ -140,6 +140,8 @@ test('a person whom a chat calls "*" takes nothing from the others', async (t) =
   assert.equal((await mem0.get(id)).memory, 'My parrot is called Quito.');
   assert.deepEqual((await mem0.users()).results.filter((one) => one.type === 'user').map((one) => one.name), ['*', 'ann']);
   await mem0.delete(id);
+  await mem0.deleteUsers();
+  assert.deepEqual((await mem0.users()).results, []);
 });
 
 test('a token decides which users it may name, by id as well', async (t) => {

@@ -177,9 +177,12 @@ HANDLER(mem0_erase_entity)
     if (type < 0)
         return fail_field(ctx, "type", "must be one of: user, agent, app, run");
     ids.of[type] = in->params[1];
-    TRY(type == ENTITY_USER ? mem0_who(ctx, in, ids.user_id, all)
-                            : mem0_everyone(ctx, app, in, S(""), &all, &n));
+    bool is_one =
+        type == ENTITY_USER && !str_is(ids.user_id, "*"); /* listed, but not to be named */
+    TRY(is_one ? mem0_who(ctx, in, ids.user_id, all)
+               : mem0_everyone(ctx, app, in, S(""), &all, &n));
     for (size_t i = 0; i < n; i++)
-        TRY(erase_ids(ctx, app, &all[i], &ids));
+        if (is_one || type != ENTITY_USER || str_eq(all[i].user_id, ids.user_id))
+            TRY(erase_ids(ctx, app, &all[i], &ids));
     return mem0_say(out, S("Entity deleted successfully!"));
 }

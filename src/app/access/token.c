@@ -1,4 +1,5 @@
 /* token.c - creates, lists and revokes tokens. */
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/audit.h"
@@ -53,6 +54,7 @@ static enum status create_token(struct ctx *ctx, const struct options *o, struct
         t.pool.space = S(""); /* a new space for this token */
     if (o->days)
         t.expires = clock_ms() + o->days * DAY_MS;
+    signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failure to write, told below */
     TRY(engine_make_token(ctx, instance->engine, &t, &secret));
     usleep(2000 * TOKEN_LOOK_MS); /* so a running server knows the token when this ends */
     if (o->json)

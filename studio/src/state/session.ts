@@ -49,8 +49,8 @@ export async function readSettings() {
 }
 
 /** All of a list, whatever its length. */
-export const every = async <T>(path: string): Promise<T[]> =>
-  (await firstPages<T>(Infinity, (cursor) => call<Page<T>>('GET', address(path, { limit: 500, cursor })))).items;
+export const every = async <T>(path: string, query: Record<string, boolean> = {}): Promise<T[]> =>
+  (await firstPages<T>(Infinity, (cursor) => call<Page<T>>('GET', address(path, { ...query, limit: 500, cursor })))).items;
 
 export const everySpace = () => every<Space>('/v1/spaces');
 

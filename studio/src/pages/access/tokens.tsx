@@ -14,20 +14,24 @@ const split = (list: string) => list.split(',').map((one) => one.trim()).filter(
 
 /** What a token made, and what that made: it is revoked with it. */
 function familyOf(all: Token[], id: string): Token[] {
-  return all.filter((k) => k.parent === id && k.state === 'valid').flatMap((k) => [k, ...familyOf(all, k.id)]);
+  return all.filter((k) => k.parent === id && k.state !== 'revoked').flatMap((k) => [...(k.state === 'valid' ? [k] : []), ...familyOf(all, k.id)]);
 }
 
 export function Tokens() {
   const [makes, setMakes] = useState(false), [ended, setEnded] = useState(false), [revokes, setRevokes] = useState<{ token: Token; family: Token[] } | null>(null);
   const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [pages, setPages] = useState(1);
-  const { data, error, reload } = useLoaded(() => firstPages(pages, (cursor) => call<Page<Token>>('GET', address('/v1/tokens', { contains, ended, cursor, limit: 100 }))), [contains, ended, pages]);
+  const { data, error, reload } = useLoaded(async () => {
+    const page = await firstPages(pages, (cursor) => call<Page<Token>>('GET', address('/v1/tokens', { contains, ended, cursor, limit: 100 })));
+    const shown = new Set(page.items.map((k) => k.id));
+    return { ...page, makers: page.items.some((k) => k.parent && !shown.has(k.parent)) ? await every<Token>('/v1/tokens', { ended: true }) : [] };
+  }, [contains, ended, pages]);
   const revoke = (id: string) => tryTo(async () => {
     await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
     reload();
   });
-  const ask = (token: Token) => tryTo(async () => setRevokes({ token, family: familyOf(await every<Token>('/v1/tokens'), token.id) }));
+  const ask = (token: Token) => tryTo(async () => setRevokes({ token, family: familyOf(await every<Token>('/v1/tokens', { ended: true }), token.id) }));
   const all = data.value?.items ?? [], names = revokes?.family.map((k) => k.name) ?? [];
-  const nameOf = (id: string) => all.find((k) => k.id === id)?.name ?? `${id.slice(0, 8)}…`;
+  const nameOf = (id: string) => [...all, ...(data.value?.makers ?? [])].find((k) => k.id === id)?.name ?? `${id.slice(0, 8)}…`;
   return (
     <section class="card" aria-label={t('tokens of access')}>
       <header><h2>{t('tokens of access')} <span class="small quiet">{data.value && number(data.value.total)}</span></h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search tokens')} /></div><div class="row"><Check checked={ended} onChange={setEnded}>{t('with ended')}</Check>{may('manage') && <Button small look="main" icon="plus" onClick={() => setMakes(true)}>{t('new token')}</Button>}</div></header>
