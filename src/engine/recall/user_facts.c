@@ -109,26 +109,18 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     return OK;
 }
 
-/* An instruction that concerns the question. */
-struct wish {
-    size_t at;
-    enum standing_reach reach;
-    float cosine; /* of the question with its topic; 0 where words say enough */
-};
-ORDER(most_meant, struct wish, DOWN(reach) ?: DOWN(cosine) ?: UP(at));
-
 /* Whether the encoder finds that the question is of the topic that an instruction is for. Each
  * takes its time: of many wishes those that are compared first. */
-static bool is_of_topic(const struct finder *f, const struct standing *s, size_t *compared,
-                        float *cosine)
+static bool is_of_topic(const struct finder *f, const struct standing *s, size_t *compared)
 {
     struct question_vector q;
+    float cosine = 0;
     if ((*compared)++ >= STANDING_COMPARED)
         return false;
     vectors_of_question(f->ctx, f->e, f->in->pool, s->topic_text, &q);
     for (size_t i = 0; q.v && i < q.dimensions; i++)
-        *cosine += f->asked.vector[i] * q.v[i];
-    return *cosine >= s->near;
+        cosine += f->asked.vector[i] * q.v[i];
+    return cosine >= s->near;
 }
 
 enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
@@ -147,31 +139,28 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
     TRY(read_standing(f, &v, &found));
     struct words q = words_of(a, f->in->question, found ? WORDS_MAX : 0);
     struct standing *read = NEW_N(a, struct standing, found + 1);
-    struct wish *meant = NEW_N(a, struct wish, found + 1);
-    size_t n_meant = 0;
+    *out = NEW_N(a, struct recalled, found + 1);
+    bool *is_over = NEW_N(a, bool, found + 1);
     for (size_t i = 0; i < found; i++) {
-        struct wish w = {.at = i};
         read[i] = standing_of_text(a, v[i].content);
-        w.reach = standing_reach(&read[i], &q);
         /* The later ones stand in front. */
-        if (!read[i].takes_back && !SOME(k, i, standing_ends(&read[k], &read[i])) &&
-            (w.reach != STANDING_OTHER ||
-             (f->asked.vector ? is_of_topic(f, &read[i], &compared, &w.cosine) : speaks)))
-            meant[n_meant++] = w;
+        is_over[i] = read[i].takes_back || SOME(k, i, standing_ends(&read[k], &read[i]));
     }
-    qsort(meant, n_meant, sizeof *meant, most_meant);
-    *out = NEW_N(a, struct recalled, n_meant + 1);
     *n = 0;
     room = budget_tokens < 0 ? INT64_MAX : room < STANDING_TOKENS ? STANDING_TOKENS : room;
-    for (const struct wish *w = meant; w < meant + n_meant; w++) {
-        if (tokens_of(v[w->at].content) > room)
-            continue;
-        room -= tokens_of(v[w->at].content);
-        (*out)[(*n)++] = (struct recalled){.is_memory = true,
-                                           .origin = LINE_STANDING,
-                                           .memory = v[w->at],
-                                           .score = 1,
-                                           .why = str_of(why[w->reach])};
-    }
+    for (int reach = STANDING_ALWAYS; reach >= STANDING_OTHER; reach--)
+        for (size_t i = 0; i < found; i++) {
+            if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
+                tokens_of(v[i].content) > room ||
+                (reach == STANDING_OTHER &&
+                 !(f->asked.vector ? is_of_topic(f, &read[i], &compared) : speaks)))
+                continue;
+            room -= tokens_of(v[i].content);
+            (*out)[(*n)++] = (struct recalled){.is_memory = true,
+                                               .origin = LINE_STANDING,
+                                               .memory = v[i],
+                                               .score = 1,
+                                               .why = str_of(why[reach])};
+        }
     return OK;
 }
