@@ -158,81 +158,51 @@ static bool is_own_hook(const struct json *element)
 
 /* --- the table --- */
 
-#define PATH(...)                                                                                  \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-#define SERVER(IN) .place = {PATH(IN, "rememberd"), NULL}, .write = write_remote
+#define SERVER(IN, URL) .place = {IN ".rememberd", NULL}, .write = write_remote, .url_name = URL
 #define HOOK(VARIABLE, FOLDER, FILE, EVENT, TIMEOUT)                                               \
     {                                                                                              \
-        VARIABLE, FOLDER, FILE, .place = {PATH("hooks", EVENT), is_own_hook}, .write = write_hook, \
+        VARIABLE, FOLDER, FILE, .place = {"hooks." EVENT, is_own_hook}, .write = write_hook,       \
                                 .timeout = TIMEOUT                                                 \
     }
 #define CONFIG_HOME "XDG_CONFIG_HOME"
 
-static const struct client_entry claude_code[] = {
-    {"CLAUDE_CONFIG_DIR", "", ".claude.json", SERVER("mcpServers"), .url_name = "url",
-     .type = "http"},
-    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "UserPromptSubmit", 5),
-    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "Stop", 5),
-    HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "PreCompact", 5),
-    {0},
-};
-static const struct client_entry claude_desktop[] = {
-    {CONFIG_HOME, ".config", "Claude/claude_desktop_config.json",
-     .place = {PATH("mcpServers", "rememberd"), NULL}, .write = write_started},
-    {0},
-};
-static const struct client_entry codex[] = {
-    {"CODEX_HOME", ".codex", "config.toml", .table = "mcp_servers.rememberd", .write = write_table},
-    HOOK("CODEX_HOME", ".codex", "hooks.json", "UserPromptSubmit", 5),
-    HOOK("CODEX_HOME", ".codex", "hooks.json", "Stop", 5),
-    HOOK("CODEX_HOME", ".codex", "hooks.json", "PreCompact", 5),
-    {0},
-};
-static const struct client_entry cursor[] = {
-    {NULL, ".cursor", "mcp.json", SERVER("mcpServers"), .url_name = "url"},
-    {0},
-};
-static const struct client_entry vscode[] = {
-    {CONFIG_HOME, ".config", "Code/User/mcp.json", SERVER("servers"), .url_name = "url",
-     .type = "http"},
-    {0},
-};
-static const struct client_entry gemini[] = {
-    {NULL, ".gemini", "settings.json", SERVER("mcpServers"), .url_name = "url", .type = "http"},
-    HOOK(NULL, ".gemini", "settings.json", "BeforeAgent", 5000), /* milliseconds */
-    HOOK(NULL, ".gemini", "settings.json", "AfterAgent", 5000),
-    HOOK(NULL, ".gemini", "settings.json", "PreCompress", 5000),
-    {0},
-};
-static const struct client_entry windsurf[] = {
-    {NULL, ".codeium/windsurf", "mcp_config.json", SERVER("mcpServers"), .url_name = "serverUrl"},
-    {0},
-};
-static const struct client_entry zed[] = {
-    {CONFIG_HOME, ".config", "zed/settings.json", SERVER("context_servers"), .url_name = "url"},
-    {0},
-};
-static const struct client_entry opencode[] = {
-    {CONFIG_HOME, ".config", "opencode/opencode.json", SERVER("mcp"), .url_name = "url",
-     .type = "remote", .is_enabled = true},
-    {0},
-};
-
 const struct client clients[] = {
-    {"claude-code", "Claude Code: tools and hooks", claude_code},
-    {"claude-desktop", "Claude Desktop: tools", claude_desktop, .is_local = true,
+    {"claude-code", "Claude Code: tools and hooks",
+     .entries = {{"CLAUDE_CONFIG_DIR", "", ".claude.json", SERVER("mcpServers", "url"),
+                  .type = "http"},
+                 HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "UserPromptSubmit", 5),
+                 HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "Stop", 5),
+                 HOOK("CLAUDE_CONFIG_DIR", ".claude", "settings.json", "PreCompact", 5)}},
+    {"claude-desktop", "Claude Desktop: tools",
+     .entries = {{CONFIG_HOME, ".config", "Claude/claude_desktop_config.json",
+                  .place = {"mcpServers.rememberd", NULL}, .write = write_started}},
+     .is_local = true,
      .after = "Claude Desktop starts rememberd itself: as the user local, without a token."},
-    {"codex", "Codex: tools and hooks", codex,
+    {"codex", "Codex: tools and hooks",
+     .entries = {{"CODEX_HOME", ".codex", "config.toml", .table = "mcp_servers.rememberd",
+                  .write = write_table},
+                 HOOK("CODEX_HOME", ".codex", "hooks.json", "UserPromptSubmit", 5),
+                 HOOK("CODEX_HOME", ".codex", "hooks.json", "Stop", 5),
+                 HOOK("CODEX_HOME", ".codex", "hooks.json", "PreCompact", 5)},
      .after = "Codex runs new hooks once you trust them: type /hooks in Codex."},
-    {"cursor", "Cursor: tools", cursor},
-    {"gemini", "Gemini CLI: tools and hooks", gemini},
-    {"opencode", "opencode: tools", opencode},
-    {"vscode", "VS Code: tools", vscode},
-    {"windsurf", "Windsurf: tools", windsurf},
-    {"zed", "Zed: tools", zed},
+    {"cursor", "Cursor: tools",
+     .entries = {{NULL, ".cursor", "mcp.json", SERVER("mcpServers", "url")}}},
+    {"gemini", "Gemini CLI: tools and hooks",
+     .entries = {{NULL, ".gemini", "settings.json", SERVER("mcpServers", "url"), .type = "http"},
+                 HOOK(NULL, ".gemini", "settings.json", "BeforeAgent", 5000), /* milliseconds */
+                 HOOK(NULL, ".gemini", "settings.json", "AfterAgent", 5000),
+                 HOOK(NULL, ".gemini", "settings.json", "PreCompress", 5000)}},
+    {"opencode", "opencode: tools",
+     .entries = {{CONFIG_HOME, ".config", "opencode/opencode.json", SERVER("mcp", "url"),
+                  .type = "remote", .is_enabled = true}}},
+    {"vscode", "VS Code: tools",
+     .entries = {{CONFIG_HOME, ".config", "Code/User/mcp.json", SERVER("servers", "url"),
+                  .type = "http"}}},
+    {"windsurf", "Windsurf: tools",
+     .entries = {{NULL, ".codeium/windsurf", "mcp_config.json",
+                  SERVER("mcpServers", "serverUrl")}}},
+    {"zed", "Zed: tools",
+     .entries = {{CONFIG_HOME, ".config", "zed/settings.json", SERVER("context_servers", "url")}}},
     {0},
 };
 

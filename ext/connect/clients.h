@@ -28,11 +28,12 @@ struct client_entry {
     int64_t timeout;             /* of a hook, in the client's unit */
 };
 
+enum { ENTRIES_MAX = 4 };
 struct client {
     const char *name, *title;
-    const struct client_entry *entries; /* ends with a row without a file */
-    const char *after;                  /* what is left to do; or NULL */
-    bool is_local;                      /* starts this program, and knows no URL */
+    struct client_entry entries[ENTRIES_MAX + 1]; /* ends with a row without a file */
+    const char *after;                            /* what is left to do; or NULL */
+    bool is_local;                                /* starts this program, and knows no URL */
 };
 
 /* Ends with a row without a name. */

@@ -119,17 +119,20 @@ static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edi
 /* What an entry of before says otherwise, such as a token or the program that a client started. */
 static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str value, str *io)
 {
-    static const char *const names[] = {"type",    "url",  "httpUrl",       "serverUrl",
-                                        "command", "args", "Authorization", "X-Memory-Space"};
+    static const char *const names[] = {"type",
+                                        "url",
+                                        "httpUrl",
+                                        "serverUrl",
+                                        "command",
+                                        "args",
+                                        "headers.Authorization",
+                                        "headers.X-Memory-Space"};
     struct json *now;
     TRY(json_parse(ctx, value, &now));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        bool is_header = i >= 6;
-        const struct json *in = is_header ? json_get(now, "headers") : now;
-        const char *path[] = {e->place.path[0], e->place.path[1], is_header ? "headers" : names[i],
-                              is_header ? names[i] : NULL, NULL};
-        if (!json_get(in, names[i]))
-            TRY(edit_json_take(ctx, *io, &(struct place){path, NULL}, io));
+        str path = str_printf(&ctx->arena, "%s.%s", e->place.path, names[i]);
+        if (!json_at(now, names[i]))
+            TRY(edit_json_take(ctx, *io, &(struct place){path.p, NULL}, io));
     }
     return OK;
 }

@@ -4,11 +4,11 @@
 #include "base/fields.h"
 
 /*
- * Where an entry is: names from the outermost on, NULL-ended. In an array the entry is an element,
- * and is_ours finds it again; in an object it is the member with the last name.
+ * Where an entry is: names from the outermost on, with dots between. In an array the entry is an
+ * element, and is_ours finds it again; in an object it is the member with the last name.
  */
 struct place {
-    const char *const *path;
+    const char *path;
     bool (*is_ours)(const struct json *element); /* not NULL: path leads to an array */
 };
 

@@ -212,7 +212,7 @@ static size_t comma_after(const struct page *p, const struct json *v, size_t to)
 }
 
 /* Behind the last child. name is "" in an array. */
-static str add_child(struct arena *a, const struct page *p, const struct json *in, const char *name,
+static str add_child(struct arena *a, const struct page *p, const struct json *in, str name,
                      const struct json *value)
 {
     const struct json *last = child_before(in, NULL);
@@ -222,7 +222,7 @@ static str add_child(struct arena *a, const struct page *p, const struct json *i
     str outer = indent_at(p, begin_of(p, in)), text;
     str inner = last && !is_one_line ? indent_at(p, begin_of(p, last))
                                      : str_printf(a, S_FMT S_FMT, S_ARG(outer), S_ARG(p->unit));
-    str head = *name ? str_printf(a, "\"%s\": ", name) : S("");
+    str head = name.n ? str_printf(a, "\"" S_FMT "\": ", S_ARG(name)) : S("");
     if (is_one_line)
         text = str_printf(a, " " S_FMT S_FMT, S_ARG(head), S_ARG(value->source));
     else
@@ -248,16 +248,22 @@ static str replace_value(struct arena *a, const struct page *p, const struct jso
     return edit_splice(a, p->text, begin_of(p, v), end_of(p, v), pretty(a, value, base, p->unit));
 }
 
-/* {"b": {"c": value}} for what is missing of a path; an array around the value of an element. */
-static str wrapped(struct arena *a, const char *const *missing, bool is_element, str value)
+/* "a.b" of "a.b.c"; "" of one name. */
+static str path_around(str path)
 {
-    size_t n = 0;
+    size_t last = str_behind_last(path, '.');
+    return str_sub(path, 0, last ? last - 1 : 0);
+}
+
+/* {"b": {"c": value}} for what is missing of a path; an array around the value of an element. */
+static str wrapped(struct arena *a, str missing, bool is_element, str value)
+{
     if (is_element)
         value = str_printf(a, "[" S_FMT "]", S_ARG(value));
-    while (missing[n])
-        n++;
-    while (n > 0)
-        value = str_printf(a, "{\"%s\":" S_FMT "}", missing[--n], S_ARG(value));
+    for (; missing.n; missing = path_around(missing)) {
+        str name = str_sub(missing, str_behind_last(missing, '.'), missing.n);
+        value = str_printf(a, "{\"" S_FMT "\":" S_FMT "}", S_ARG(name), S_ARG(value));
+    }
     return value;
 }
 
@@ -271,19 +277,21 @@ static const struct json *own_element(const struct json *one, bool (*is_ours)(co
 /* As far as the path leads: *in is the last value that is there, *left the names behind it. With
  * nothing left, *in is the member or the array. */
 static enum status walk_path(struct ctx *ctx, const struct page *p, const struct place *at,
-                             const struct json **in, const char *const **left)
+                             const struct json **in, str *left)
 {
+    str name = S(""), rest = str_of(at->path);
     *in = p->root;
-    for (*left = at->path; **left; ++*left) {
-        const struct json *next = json_get(*in, **left);
+    for (*left = rest; left->n; *left = rest) {
         if ((*in)->type != JSON_OBJECT)
-            return fail(ctx, BAD_INPUT, "%s must be an object", (*left)[-1]);
+            return fail(ctx, BAD_INPUT, S_FMT " must be an object", S_ARG(name));
+        name = str_cut(&rest, '.');
+        const struct json *next = json_get(*in, str_c(&ctx->arena, name));
         if (!next)
             return OK;
         *in = next;
     }
     if (at->is_ours && (*in)->type != JSON_ARRAY)
-        return fail(ctx, BAD_INPUT, "%s must be an array", (*left)[-1]);
+        return fail(ctx, BAD_INPUT, S_FMT " must be an array", S_ARG(name));
     return OK;
 }
 
@@ -291,14 +299,10 @@ static enum status walk_path(struct ctx *ctx, const struct page *p, const struct
 static enum status put_members(struct ctx *ctx, str text, const struct place *at,
                                const struct json *v, str *out)
 {
-    size_t n = 0;
-    while (at->path[n])
-        n++;
     *out = text;
     for (const struct json *m = v->first; m; m = m->next) {
-        const char **path = DUP_N(&ctx->arena, at->path, n, n + 2);
-        path[n] = str_c(&ctx->arena, json_name(m));
-        TRY(edit_json_put(ctx, *out, &(struct place){path, NULL}, m->source, out));
+        str path = str_printf(&ctx->arena, "%s." S_FMT, at->path, S_ARG(json_name(m)));
+        TRY(edit_json_put(ctx, *out, &(struct place){path.p, NULL}, m->source, out));
     }
     return OK;
 }
@@ -309,19 +313,20 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
     struct page p;
     struct json *v;
     const struct json *in;
-    const char *const *left;
+    str left;
     if (!str_trim(text).n)
         text = S("{}\n");
     TRY(page_read(ctx, text, &p));
     TRY(walk_path(ctx, &p, at, &in, &left));
-    if (*left)
-        value = wrapped(a, left + 1, at->is_ours != NULL, value);
+    str name = str_cut(&left, '.');
+    if (name.n)
+        value = wrapped(a, left, at->is_ours != NULL, value);
     TRY(json_parse(ctx, value, &v));
-    if (!*left && in->type == JSON_OBJECT && v->type == JSON_OBJECT)
+    if (!name.n && in->type == JSON_OBJECT && v->type == JSON_OBJECT)
         return put_members(ctx, text, at, v, out);
-    const struct json *own = *left || !at->is_ours ? in : own_element(in->first, at->is_ours);
-    bool is_new = *left || !own;
-    *out = is_new ? add_child(a, &p, in, *left ? *left : "", v) : replace_value(a, &p, own, v);
+    const struct json *own = name.n || !at->is_ours ? in : own_element(in->first, at->is_ours);
+    bool is_new = name.n || !own;
+    *out = is_new ? add_child(a, &p, in, name, v) : replace_value(a, &p, own, v);
     return OK;
 }
 
@@ -365,19 +370,16 @@ static enum status drop_child(struct ctx *ctx, const struct page *p, const struc
 
 /* Outwards along the path, as long as the last step left something empty: an object or array in
  * which nobody has commented. */
-static enum status drop_empty(struct ctx *ctx, str text, const char *const *path, size_t n,
-                              str *out)
+static enum status drop_empty(struct ctx *ctx, str path, str *io)
 {
-    *out = text;
-    for (; n > 0; n--) {
+    for (; path.n; path = path_around(path)) {
         struct page p;
-        TRY(page_read(ctx, *out, &p));
-        const struct json *in = NULL, *v = p.root;
-        for (size_t i = 0; i < n; i++)
-            v = json_get(in = v, path[i]);
+        TRY(page_read(ctx, *io, &p));
+        const struct json *in = json_at(p.root, str_c(&ctx->arena, path_around(path)));
+        const struct json *v = json_at(p.root, str_c(&ctx->arena, path));
         if (!v || v->n || str_trim(str_sub(p.text, begin_of(&p, v) + 1, end_of(&p, v) - 1)).n)
             return OK;
-        TRY(drop_child(ctx, &p, in, v, out));
+        TRY(drop_child(ctx, &p, in, v, io));
     }
     return OK;
 }
@@ -386,22 +388,21 @@ enum status edit_json_take(struct ctx *ctx, str text, const struct place *at, st
 {
     struct page p;
     const struct json *own;
-    const char *const *left;
+    str around = str_of(at->path), left;
     *out = text;
     if (!str_trim(text).n)
         return OK;
     TRY(page_read(ctx, text, &p));
     TRY(walk_path(ctx, &p, at, &own, &left));
-    if (*left)
+    if (left.n)
         return OK;
-    size_t around = (size_t)(left - at->path) - !at->is_ours; /* names of what the entry is in */
-    const struct json *in = p.root;
-    for (size_t i = 0; i < around; i++)
-        in = json_get(in, at->path[i]);
+    if (!at->is_ours)
+        around = path_around(around);
+    const struct json *in = json_at(p.root, str_c(&ctx->arena, around));
     if (at->is_ours && !(own = own_element(in->first, at->is_ours)))
         return OK;
     TRY(drop_child(ctx, &p, in, own, out));
-    TRY(drop_empty(ctx, *out, at->path, around, out));
+    TRY(drop_empty(ctx, around, out));
     if (str_is(str_trim(*out), "{}"))
         *out = S("");
     bool is_twice = at->is_ours && own_element(own->next, at->is_ours);

@@ -11,8 +11,8 @@ static bool is_ours(const struct json *element)
 }
 
 static const struct place places[] = {
-    {(const char *const[]){"servers", "ours", NULL}, NULL},
-    {(const char *const[]){"hooks", "stop", NULL}, is_ours},
+    {"servers.ours", NULL},
+    {"hooks.stop", is_ours},
 };
 
 static const char table[] = "servers.ours";
