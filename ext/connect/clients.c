@@ -122,16 +122,9 @@ static str hook_command(struct ctx *ctx, const struct target_server *to)
 static void write_hook(struct ctx *ctx, const struct client_entry *e,
                        const struct target_server *to, struct buf *out)
 {
-    struct json_out w = json_to(out);
-    json_open(&w, '{');
-    json_member_open(&w, "hooks", '[');
-    json_open(&w, '{');
-    json_member_str(&w, "type", S("command"));
-    json_member_str(&w, "command", hook_command(ctx, to));
-    json_member_int(&w, "timeout", e->timeout);
-    json_close(&w, '}');
-    json_close(&w, ']');
-    json_close(&w, '}');
+    buf_add(out, S("{\"hooks\":[{\"type\":\"command\",\"command\":\""));
+    json_escape(out, hook_command(ctx, to));
+    buf_printf(out, "\",\"timeout\":%lld}]}", (long long)e->timeout);
 }
 
 /* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. A downloaded

@@ -30,8 +30,8 @@ struct edited_file {
 struct plan {
     const struct client *client;
     struct target_server to;
-    bool is_removal;
-    struct edited_file files[FILES_MAX];
+    bool is_removal, has_hooks;
+    struct edited_file files[FILES_MAX]; /* in the end those that change */
     size_t n;
 };
 
@@ -119,19 +119,14 @@ static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edi
 /* What an entry of before says otherwise, such as a token or the program that a client started. */
 static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str value, str *io)
 {
-    static const char *const names[] = {"type",
-                                        "url",
-                                        "httpUrl",
-                                        "serverUrl",
-                                        "command",
-                                        "args",
-                                        "headers.Authorization",
-                                        "headers.X-Memory-Space"};
+    str names = S("type,url,httpUrl,serverUrl,command,args,headers.Authorization,"
+                  "headers.X-Memory-Space");
     struct json *now;
     TRY(json_parse(ctx, value, &now));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        str path = str_printf(&ctx->arena, "%s.%s", e->place.path, names[i]);
-        if (!json_at(now, names[i]))
+    while (names.n) {
+        const char *name = str_c(&ctx->arena, str_cut(&names, ','));
+        str path = str_printf(&ctx->arena, "%s.%s", e->place.path, name);
+        if (!json_at(now, name))
             TRY(edit_json_take(ctx, *io, &(struct place){path.p, NULL}, io));
     }
     return OK;
@@ -159,7 +154,13 @@ static enum status plan_entries(struct ctx *ctx, struct plan *p)
         TRY(entry_path(ctx, e, &path));
         TRY(file_of(ctx, p, path, &f));
         TRY(with_path(ctx, edit_entry(ctx, p, e, f), f->path));
+        p->has_hooks |= e->place.is_ours != NULL;
     }
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (!str_eq(p->files[i].before, p->files[i].after))
+            p->files[n++] = p->files[i];
+    p->n = n;
     return OK;
 }
 
@@ -202,15 +203,12 @@ static str without_tokens(struct arena *a, str text)
     }
 }
 
-static size_t show_changes(struct ctx *ctx, const struct plan *p)
+static void show_changes(struct ctx *ctx, const struct plan *p)
 {
-    size_t changed = 0;
     for (size_t i = 0; i < p->n; i++) {
         const struct edited_file *f = &p->files[i];
-        if (str_eq(f->before, f->after))
-            continue;
         bool is_deleted = f->is_there && !f->after.n;
-        printf("%s" S_FMT "%s\n", changed++ ? "\n" : "", S_ARG(f->path),
+        printf("%s" S_FMT "%s\n", i ? "\n" : "", S_ARG(f->path),
                !f->is_there ? " (new file)"
                : is_deleted ? " (is removed: nothing is left)"
                             : "");
@@ -218,7 +216,6 @@ static size_t show_changes(struct ctx *ctx, const struct plan *p)
         while (rest.n)
             print_line(str_cut(&rest, '\n'));
     }
-    return changed;
 }
 
 static bool is_agreed(const struct options *o, const struct plan *p)
@@ -275,15 +272,11 @@ static enum status check_file(struct ctx *ctx, const struct edited_file *f)
 }
 
 /* All are looked at before the first is written: half an entry is worse than none. */
-static enum status write_changes(struct ctx *ctx, struct plan *p)
+static enum status write_changes(struct ctx *ctx, const struct plan *p)
 {
-    size_t n = 0;
     for (size_t i = 0; i < p->n; i++)
-        if (!str_eq(p->files[i].before, p->files[i].after))
-            p->files[n++] = p->files[i];
-    for (size_t i = 0; i < n; i++)
         TRY(with_path(ctx, check_file(ctx, &p->files[i]), p->files[i].path));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < p->n; i++)
         TRY(write_file(ctx, &p->files[i], p->to.token));
     return OK;
 }
@@ -294,9 +287,7 @@ static enum status write_changes(struct ctx *ctx, struct plan *p)
 static bool is_connected(struct ctx *ctx, const struct client *c)
 {
     struct plan p = {.client = c, .is_removal = true};
-    if (!soft(ctx, plan_entries(ctx, &p)))
-        return false;
-    return SOME(i, p.n, !str_eq(p.files[i].before, p.files[i].after));
+    return soft(ctx, plan_entries(ctx, &p)) && p.n > 0;
 }
 
 static enum status connect_client(struct ctx *ctx, const struct options *o)
@@ -311,7 +302,8 @@ static enum status connect_client(struct ctx *ctx, const struct options *o)
     if (!p->is_removal)
         TRY(find_server(ctx, o, &p->to));
     TRY(plan_entries(ctx, p));
-    if (!show_changes(ctx, p)) {
+    show_changes(ctx, p);
+    if (!p->n) {
         puts(p->is_removal ? "There is no entry to take out." : "It is connected so already.");
         return OK;
     }
@@ -319,10 +311,7 @@ static enum status connect_client(struct ctx *ctx, const struct options *o)
         return fail(ctx, BAD_INPUT, "nothing was changed");
     TRY(write_changes(ctx, p));
     puts(p->is_removal ? "Taken out." : "Written.");
-    bool has_hooks = false;
-    for (const struct client_entry *e = p->client->entries; e->file; e++)
-        has_hooks |= e->place.is_ours != NULL;
-    if (!p->is_removal && p->to.token.n && has_hooks)
+    if (!p->is_removal && p->to.token.n && p->has_hooks)
         puts("Set " TOKEN_VARIABLE " where it starts, too: its hooks read the token from there.");
     if (!p->is_removal && p->client->after)
         puts(p->client->after);

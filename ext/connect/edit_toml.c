@@ -204,10 +204,8 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
  * has put beside them stays, such as a limit of time or what Codex notes of a tool. */
 static enum status renew_table(struct ctx *ctx, str text, const char *table, str lines, str *out)
 {
-    static const char *const ours[] = {"url",          "bearer_token_env_var",
-                                       "http_headers", "command",
-                                       "args",         "env",
-                                       "cwd",          NULL};
+    static const char *const ours[] = {
+        "url", "command", "args", "env", "cwd", "http_headers", "bearer_token_env_var", NULL};
     struct arena *a = &ctx->arena;
     struct reader r = {.ctx = ctx, .text = text};
     struct buf b = buf_make(a, text.n + lines.n);
@@ -222,10 +220,10 @@ static enum status renew_table(struct ctx *ctx, str text, const char *table, str
             break;
         header = item.is_header ? item.name : header;
         at = item.to;
-        str whole = whole_name(a, header, &item);
-        bool is_table = str_is(whole, table), is_ours = is_table;
-        for (const char *const *key = ours; *key; key++)
-            is_ours |= is_within(whole, str_printf(a, "%s.%s", table, *key).p);
+        str key = whole_name(a, header, &item);
+        bool is_table = str_is(key, table);
+        key = is_table ? S("") : str_sub(key, strlen(table) + 1, key.n);
+        bool is_ours = name_index(ours, str_cut(&key, '.'), -1) >= 0;
         buf_add(&b, is_table ? lines : is_ours ? S("") : str_sub(text, item.from, item.to));
         has_header |= is_table;
     }
