@@ -19,7 +19,7 @@ static const char *const with_hello[] = {NEWEST_WITH_HELLO, "2025-06-18", NULL};
 
 #define META "io.modelcontextprotocol/"
 enum { MCP_HEADER = -32020, MCP_VERSION = -32022 };
-enum { RESULT_MAX = 16 << 20, FRESH_MS = 3600000, SHOWN = 100 }; /* SHOWN: bytes in a message */
+enum { RESULT_MAX = 16 << 20, SHOWN = 100 }; /* SHOWN: bytes in a message */
 
 static const char instructions[] =
     "What the user said in earlier conversations. Ask memory_context or memory_search before you "
@@ -48,7 +48,7 @@ static bool is_with_hello(str version)
     return name_index(with_hello, version, -1) >= 0;
 }
 
-/* The error lists the supported ones, so that a client can choose again (data_of). */
+/* The error lists the supported ones, so that a client can choose again. */
 static enum status check_version(struct mcp *m, str version)
 {
     m->asked = version;
@@ -106,13 +106,11 @@ static enum status check_meta(struct mcp *m, const struct json *meta)
 {
     const struct json *client = json_get(meta, META "clientInfo");
     const struct json *capabilities = json_get(meta, META "clientCapabilities");
-    m->is_malformed = true;
     if (!capabilities || capabilities->type != JSON_OBJECT)
         return fail_field(m->ctx, "_meta." META "clientCapabilities",
                           "is required and must be an object");
     if (client && client->type != JSON_OBJECT)
         return fail_field(m->ctx, "_meta." META "clientInfo", "must be an object");
-    m->is_malformed = false;
     return OK;
 }
 
@@ -123,11 +121,9 @@ static enum status check_modern(struct mcp *m, str header, const struct json *me
     const struct json *version = json_get(meta, META "protocolVersion");
     if (m->http && !header.n)
         return refuse_mismatch(m, "MCP-Protocol-Version", header, S(""));
-    if (!version || version->type != JSON_STRING) {
-        m->is_malformed = true;
+    if (!version || version->type != JSON_STRING)
         return fail_field(m->ctx, "_meta." META "protocolVersion",
                           "is required and must be a string");
-    }
     if (m->http && !str_eq(header, json_string(version)))
         return refuse_mismatch(m, "MCP-Protocol-Version", header, json_string(version));
     TRY(check_version(m, json_string(version)));
@@ -157,43 +153,31 @@ static enum status check_revision(struct mcp *m)
 #define SERVER_INFO                                                                                \
     "{\"name\":\"rememberd\",\"title\":\"rememberd\",\"version\":\"" REMEMBERD_VERSION "\"}"
 
-/* Writes up to the inside of result; the method adds its members, and end_result closes both
- * objects. */
-static struct json_out begin_result(struct mcp *m)
+/* members: those of the method, as JSON. Only a modern result has others before them. */
+static enum status write_result(struct mcp *m, str members)
 {
-    assert(m->rpc.kind == RPC_REQUEST && m->rpc.id.n);
-    struct json_out w = json_to(m->out);
-    json_open(&w, '{');
-    json_member_str(&w, "jsonrpc", S("2.0"));
-    json_member_raw(&w, "id", m->rpc.id);
-    json_member_open(&w, "result", '{');
-    if (!m->is_modern)
-        return w;
-    json_member_str(&w, "resultType", S("complete"));
-    json_member_raw(&w, "_meta", S("{\"" META "serverInfo\":" SERVER_INFO "}"));
-    return w;
-}
-
-static enum status end_result(struct json_out *w)
-{
-    json_close(w, '}');
-    json_close(w, '}');
+    struct arena *a = &m->ctx->arena;
+    const str modern =
+        S("\"resultType\":\"complete\",\"_meta\":{\"" META "serverInfo\":" SERVER_INFO "},");
+    assert(m->rpc.kind == RPC_REQUEST && m->rpc.id.n && (members.n || !m->is_modern));
+    buf_add(m->out, JSON_FORM(a, "{'jsonrpc':'2.0','id':%,'result':{%", m->rpc.id,
+                              m->is_modern ? modern : S("")));
+    buf_add(m->out, members);
+    buf_add(m->out, S("}}"));
     return OK;
 }
 
-/* Results that are the same for everyone and change only with the version of the server. */
-static void may_be_kept(const struct mcp *m, struct json_out *w)
+/* Of results that are the same for everyone and change only with the version of the server: an
+ * hour. */
+static str keeping(const struct mcp *m)
 {
-    if (!m->is_modern)
-        return;
-    json_member_int(w, "ttlMs", FRESH_MS);
-    json_member_str(w, "cacheScope", S("public"));
+    return m->is_modern ? S(",\"ttlMs\":3600000,\"cacheScope\":\"public\"") : S("");
 }
 
-static void write_introduction(struct json_out *w)
+static str introduction(struct arena *a)
 {
-    json_member_raw(w, "capabilities", S("{\"tools\":{}}"));
-    json_member_str(w, "instructions", str_of(instructions));
+    return JSON_FORM(a, "'capabilities':{'tools':{}},'instructions':%",
+                     quote_json(a, str_of(instructions)));
 }
 
 /* --- methods --- */
@@ -201,43 +185,38 @@ static void write_introduction(struct json_out *w)
 /* An unknown revision is answered with our newest one: the client decides whether it goes on. */
 static enum status run_initialize(struct mcp *m)
 {
+    struct arena *a = &m->ctx->arena;
     const struct json *version = json_get(m->rpc.params, "protocolVersion");
     if (!version || version->type != JSON_STRING)
         return fail_field(m->ctx, "protocolVersion", "is required and must be a string");
-    struct json_out w = begin_result(m);
-    json_member_str(&w, "protocolVersion",
-                    is_with_hello(json_string(version)) ? json_string(version)
-                                                        : S(NEWEST_WITH_HELLO));
-    json_member_raw(&w, "serverInfo", S(SERVER_INFO));
-    write_introduction(&w);
-    return end_result(&w);
+    str asked = json_string(version);
+    return write_result(m, JSON_FORM(a, "'protocolVersion':'%','serverInfo':" SERVER_INFO ",%",
+                                     is_with_hello(asked) ? asked : S(NEWEST_WITH_HELLO),
+                                     introduction(a)));
 }
 
 static enum status run_discover(struct mcp *m)
 {
-    struct json_out w = begin_result(m);
-    json_member_raw(&w, "supportedVersions", S(SUPPORTED));
-    write_introduction(&w);
-    may_be_kept(m, &w);
-    return end_result(&w);
+    struct arena *a = &m->ctx->arena;
+    return write_result(m, JSON_FORM(a, "'supportedVersions':" SUPPORTED ",%%", introduction(a),
+                                     keeping(m)));
 }
 
 static enum status run_ping(struct mcp *m)
 {
-    struct json_out w = begin_result(m);
-    return end_result(&w);
+    return write_result(m, S(""));
 }
 
 /* The list has one page, so every cursor is wrong. */
 static enum status list_tools(struct mcp *m)
 {
+    struct arena *a = &m->ctx->arena;
     if (rpc_member(m->rpc.params, "cursor"))
         return fail_field(m->ctx, "cursor", "is not one of this server's");
-    struct json_out w = begin_result(m);
-    json_key(&w, "tools");
+    struct json_out w = json_in(a, RESULT_MAX);
     tools_write(&w, m->tools);
-    may_be_kept(m, &w);
-    return end_result(&w);
+    assert(!w.b->full);
+    return write_result(m, JSON_FORM(a, "'tools':%%", buf_str(w.b), keeping(m)));
 }
 
 /* Arguments are read strictly: a model that invents a member learns it, instead of believing that
@@ -258,16 +237,13 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
 
 /* The result twice: as text for a model, and as structuredContent by outputSchema for a program. A
  * failure has text only. */
-static enum status write_result(struct mcp *m, str text, str structured)
+static enum status write_outcome(struct mcp *m, str text, str structured)
 {
-    struct json_out w = begin_result(m);
-    json_member_raw(&w, "content",
-                    JSON_FORM(&m->ctx->arena, "[{'type':'text','text':%}]",
-                              quote_json(&m->ctx->arena, text)));
-    if (structured.n)
-        json_member_raw(&w, "structuredContent", structured);
-    json_member_bool(&w, "isError", !structured.n);
-    return end_result(&w);
+    struct arena *a = &m->ctx->arena;
+    str program = structured.n ? JSON_FORM(a, "'structuredContent':%,", structured) : S("");
+    return write_result(m, JSON_FORM(a, "'content':[{'type':'text','text':%}],%'isError':%",
+                                     quote_json(a, text), program,
+                                     structured.n ? S("false") : S("true")));
 }
 
 /* What is wrong with the call's envelope is a JSON-RPC error. What the tool refuses is a result
@@ -294,13 +270,12 @@ static enum status call_tool(struct mcp *m)
     struct buf json = buf_make(&ctx->arena, RESULT_MAX);
     enum status s = run_tool(t, &c, &json);
     if (s == OK)
-        return write_result(m, c.text.n ? c.text : buf_str(&json),
-                            c.is_refused ? S("") : buf_str(&json));
+        return write_outcome(m, c.text.n ? c.text : buf_str(&json),
+                             c.is_refused ? S("") : buf_str(&json));
     const char *why = ctx->why[0] ? ctx->why : status_name(s);
-    str text = ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why) : str_of(why);
-    (void)write_result(m, text, S(""));
+    str text = str_printf(&ctx->arena, "%s%s%s", ctx->field, ctx->field[0] ? ": " : "", why);
     soft(ctx, s);
-    return OK;
+    return write_outcome(m, text, S(""));
 }
 
 static const struct {
@@ -327,14 +302,6 @@ static enum status run_method(struct mcp *m)
 
 /* --- one message --- */
 
-static str data_of(struct mcp *m)
-{
-    if (m->rpc.error != MCP_VERSION)
-        return S("");
-    return JSON_FORM(&m->ctx->arena, "{'supported':%,'requested':%}", S(SUPPORTED),
-                     quote_json(&m->ctx->arena, utf8_cut(m->asked, SHOWN)));
-}
-
 /* Wrong tools are said at the first message, which is initialize or server/discover, so that
  * whoever wrote the address sees it. */
 static enum status read_and_run(struct mcp *m, str text)
@@ -345,9 +312,9 @@ static enum status read_and_run(struct mcp *m, str text)
         return fail(m->ctx, BAD_INPUT,
                     "this server sends no requests, so a response has no request");
     m->rpc.error = RPC_PARAMS; /* for what is refused without another code */
+    m->is_malformed = true;
     TRY(check_revision(m));
     if (m->rpc.kind == RPC_REQUEST) {
-        m->is_malformed = true;
         TRY(surface_mcp_tools(m->ctx, m->tools));
         m->is_malformed = false;
         TRY(run_method(m));
@@ -366,7 +333,10 @@ static void answer_message(struct mcp *m, str text)
     }
     if (s == OK)
         return;
-    str data = data_of(m);
+    str data = S("");
+    if (m->rpc.error == MCP_VERSION)
+        data = JSON_FORM(&m->ctx->arena, "{'supported':" SUPPORTED ",'requested':%}",
+                         quote_json(&m->ctx->arena, utf8_cut(m->asked, SHOWN)));
     buf_clear(m->out);
     rpc_write_error(m->ctx, &m->rpc, data, m->out);
 }
