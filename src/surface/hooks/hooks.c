@@ -137,6 +137,7 @@ struct hook {
     struct message *said; /* the conversation, as it is kept */
     size_t n_said;
     size_t since; /* the first that the agent still shows its model */
+    str context;  /* the answer: memories, or "" */
 };
 
 struct hook_event {
@@ -231,18 +232,17 @@ static str join_blocks(struct arena *a, const struct hook *h, str project, str o
     if (!h->own.user.n || (!project.n && !own.n))
         return project;
     if (project.n)
-        project = str_printf(a, "From work on this project (space " S_FMT "):\n" S_FMT,
-                             S_ARG(h->turn.pool.space), S_ARG(project));
-    return str_printf(a, S_FMT "%s%s" S_FMT, S_ARG(project), project.n && own.n ? "\n\n" : "",
+        project = str_printf(a, "From work on this project (space " S_FMT "):\n" S_FMT "%s",
+                             S_ARG(h->turn.pool.space), S_ARG(project), own.n ? "\n\n" : "");
+    return str_printf(a, S_FMT "%s" S_FMT, S_ARG(project),
                       own.n ? "From all conversations of the user:\n" : "", S_ARG(own));
 }
 
-static enum status answer_context(struct ctx *ctx, const struct hook *h, str context,
-                                  struct reply *out)
+static enum status answer_context(struct ctx *ctx, const struct hook *h, struct reply *out)
 {
-    const struct context_out shape = {h->in->hook_event_name, context};
+    const struct context_out shape = {h->in->hook_event_name, h->context};
     const struct hook_out whole = {
-        .specific = context.n ? json_object_of(ctx, context_out_fields, &shape) : NULL};
+        .specific = h->context.n ? json_object_of(ctx, context_out_fields, &shape) : NULL};
     return reply_fields(out, hook_out_fields, &whole);
 }
 
@@ -252,7 +252,6 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
 {
     struct said said = {.role = S("user"), .text = h->in->prompt};
     struct turn_in *t = &h->turn;
-    str context = S("");
     if (str_trim(said.text).n && !talk_is_note(said.text)) {
         t->said = &said;
         t->n_said = 1;
@@ -264,9 +263,9 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
         str own = own_block(ctx, app, h, said.text);
         controls_add_headers(ctx, app, t, turn, WITH_MEMORY, out);
         turn_keep(ctx, app, turn, S(""));
-        context = join_blocks(&ctx->arena, h, turn_out_of(turn)->block, own);
+        h->context = join_blocks(&ctx->arena, h, turn_out_of(turn)->block, own);
     }
-    return answer_context(ctx, h, context, out);
+    return OK;
 }
 
 /* The user's last message; n_said: there is none. */
@@ -296,13 +295,11 @@ static str block_beside(struct ctx *ctx, struct app *app, const struct hook *h, 
  */
 static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out)
 {
-    str answer =
-        h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
+    str answer = str_trim(h->in->last_assistant_message.n ? h->in->last_assistant_message
+                                                          : h->in->prompt_response);
     size_t asked = last_prompt(h);
     struct turn_in *t = &h->turn;
     const struct message *last = h->n_said ? &h->said[h->n_said - 1] : NULL;
-    answer_context(ctx, h, S(""), out);
-    answer = str_trim(answer);
     bool is_kept = last && str_is(last->role, "assistant") &&
                    str_eq(str_trim(last->text), str_trim(engine_kept_answer(&ctx->arena, answer)));
     if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept)
@@ -320,13 +317,12 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
 
 /* What waits to be distilled is due now, and the conversation counts as said from here on. */
 static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *h,
-                                 struct reply *out)
+                                 UNUSED struct reply *out)
 {
     struct session session;
     struct session_change to = {.sets_metadata = true};
     char now[TIME_ISO_ROOM];
     int64_t sessions;
-    answer_context(ctx, h, S(""), out);
     time_iso(clock_ms(), now);
     to.metadata = str_printf(&ctx->arena, "{\"compacted_at\":\"%s\"}", now);
     if (!h->n_said || h->turn.mode == MODE_READONLY)
@@ -361,10 +357,11 @@ static HANDLER(take_hook)
         h.turn.mode = MODE_OFF;
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     }
-    if (!h.event || h.turn.mode == MODE_OFF)
-        return answer_context(ctx, &h, S(""), out);
-    TRY(read_hook(ctx, app, in, &h));
-    return h.event->run(ctx, app, &h, out);
+    if (h.event && h.turn.mode != MODE_OFF) {
+        TRY(read_hook(ctx, app, in, &h));
+        TRY(h.event->run(ctx, app, &h, out));
+    }
+    return answer_context(ctx, &h, out);
 }
 
 static const struct route routes[] = {
