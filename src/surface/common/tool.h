@@ -28,7 +28,7 @@ struct tool {
     size_t gives_size;
     bool reads;    /* changes nothing */
     bool destroys; /* what it deletes cannot be restored */
-    bool repeats;  /* idempotent */
+    bool repeats;  /* idempotent; one that reads is anyway */
 };
 
 /* What a tool gives, by its table's name without _fields. */

@@ -36,8 +36,8 @@ struct mcp {
     str tools; /* which the client wants listed */
     struct rpc rpc;
     bool is_modern;
-    bool is_malformed; /* the envelope is wrong, not its content */
-    str asked;         /* the revision that was asked for */
+    bool is_malformed; /* the envelope is wrong, not its content, or that is not known yet */
+    str data;          /* what an error says besides its message, as JSON; or "" */
 };
 
 /* --- which revision --- */
@@ -51,15 +51,19 @@ static bool is_with_hello(str version)
 /* The error lists the supported ones, so that a client can choose again. */
 static enum status check_version(struct mcp *m, str version)
 {
-    m->asked = version;
+    struct arena *a = &m->ctx->arena;
     if (str_is(version, MODERN) || is_with_hello(version))
         return OK;
     m->rpc.error = MCP_VERSION;
+    m->data = JSON_FORM(a, "{'supported':" SUPPORTED ",'requested':%}",
+                        quote_json(a, utf8_cut(version, SHOWN)));
     return fail(m->ctx, BAD_INPUT, "this protocol version is not supported");
 }
 
-static enum status refuse_mismatch(struct mcp *m, const char *header, str has, str wants)
+static enum status check_header(struct mcp *m, const char *header, str has, str wants)
 {
+    if (str_eq(has, wants))
+        return OK;
     m->rpc.error = MCP_HEADER;
     if (!has.n)
         return fail(m->ctx, BAD_INPUT, "the header %s is required", header);
@@ -76,28 +80,21 @@ static str plain_text(struct arena *a, str value)
     str text = str_sub(value, open.n, value.n - close.n);
     unsigned char *p = arena_alloc(a, text.n + 1);
     size_t n = 0;
-    const char *end = NULL;
-    if (sodium_base642bin(p, text.n, text.p, text.n, NULL, &n, &end,
-                          sodium_base64_VARIANT_ORIGINAL) != 0 ||
-        end != text.p + text.n)
-        return value;
-    return (str){(char *)p, n};
+    bool is_whole = sodium_base642bin(p, text.n, text.p, text.n, NULL, &n, NULL,
+                                      sodium_base64_VARIANT_ORIGINAL) == 0;
+    return is_whole ? (str){(char *)p, n} : value;
 }
 
 /* Proxies and gateways decide by the headers, without reading the body. A message that says one
  * thing to them and another to us would get past them, so the two must agree. */
 static enum status check_headers(struct mcp *m)
 {
-    str method = request_header(m->http, "Mcp-Method");
-    if (!str_eq(method, m->rpc.method))
-        return refuse_mismatch(m, "Mcp-Method", method, m->rpc.method);
+    TRY(check_header(m, "Mcp-Method", request_header(m->http, "Mcp-Method"), m->rpc.method));
     const struct json *name = json_get(m->rpc.params, "name");
     if (!str_is(m->rpc.method, "tools/call") || !name || name->type != JSON_STRING)
         return OK;
     str said = plain_text(&m->ctx->arena, request_header(m->http, "Mcp-Name"));
-    return str_eq(said, json_string(name))
-               ? OK
-               : refuse_mismatch(m, "Mcp-Name", said, json_string(name));
+    return check_header(m, "Mcp-Name", said, json_string(name));
 }
 
 /* Who the client is and what it can do comes with each request; nothing of it changes what is
@@ -120,12 +117,12 @@ static enum status check_modern(struct mcp *m, str header, const struct json *me
 {
     const struct json *version = json_get(meta, META "protocolVersion");
     if (m->http && !header.n)
-        return refuse_mismatch(m, "MCP-Protocol-Version", header, S(""));
+        return check_header(m, "MCP-Protocol-Version", header, S(MODERN));
     if (!version || version->type != JSON_STRING)
         return fail_field(m->ctx, "_meta." META "protocolVersion",
                           "is required and must be a string");
-    if (m->http && !str_eq(header, json_string(version)))
-        return refuse_mismatch(m, "MCP-Protocol-Version", header, json_string(version));
+    if (m->http)
+        TRY(check_header(m, "MCP-Protocol-Version", header, json_string(version)));
     TRY(check_version(m, json_string(version)));
     m->is_modern = str_is(json_string(version), MODERN);
     if (!m->is_modern)
@@ -333,12 +330,8 @@ static void answer_message(struct mcp *m, str text)
     }
     if (s == OK)
         return;
-    str data = S("");
-    if (m->rpc.error == MCP_VERSION)
-        data = JSON_FORM(&m->ctx->arena, "{'supported':" SUPPORTED ",'requested':%}",
-                         quote_json(&m->ctx->arena, utf8_cut(m->asked, SHOWN)));
     buf_clear(m->out);
-    rpc_write_error(m->ctx, &m->rpc, data, m->out);
+    rpc_write_error(m->ctx, &m->rpc, m->data, m->out);
 }
 
 /* 202 without a body answers a notification. Since 2026-07-28 an unknown method is 404 over HTTP;
@@ -350,8 +343,6 @@ static int code_of(const struct mcp *m)
         return m->rpc.kind == RPC_REQUEST ? 200 : 202;
     case RPC_PARSE:
     case RPC_INVALID:
-    case MCP_HEADER:
-    case MCP_VERSION:
         return 400;
     case RPC_METHOD:
         return m->is_modern ? 404 : 200;

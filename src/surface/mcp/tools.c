@@ -205,8 +205,7 @@ static enum status tool_forget(struct tool_call *c)
     struct identity who = *c->who;
     TRY(auth_name_space(c->ctx, c->app, &who, in->space, "space"));
     struct forget what = {.id = in->id, .barred = &out->barred, .erasure = &out->erasure};
-    TRY(auth_forget(c->ctx, c->app, &who, &what, &out->erased));
-    return OK;
+    return auth_forget(c->ctx, c->app, &who, &what, &out->erased);
 }
 
 static FIELDS_OF(memory, update_in,
@@ -245,13 +244,11 @@ const struct tool memory_tools[] = {
      "Search what the user said in earlier conversations or asked to remember. Call it before you "
      "answer what may depend on the user's facts, preferences or plans. Gives memories and "
      "messages with their ids, best first.",
-     USUAL_TOOLS, tool_search, TAKES(search_in), RESULT(search_out), .reads = true,
-     .repeats = true},
+     USUAL_TOOLS, tool_search, TAKES(search_in), RESULT(search_out), .reads = true},
     {"memory_context", "Recall for a question",
      "Get a short text of what matters from earlier conversations for the user's message, ready to "
      "use, or nothing when nothing matters. Call it at the start of a conversation.",
-     USUAL_TOOLS, tool_context, TAKES(context_in), RESULT(context_out), .reads = true,
-     .repeats = true},
+     USUAL_TOOLS, tool_context, TAKES(context_in), RESULT(context_out), .reads = true},
     {"memory_add", "Remember",
      "Remember one fact, preference, decision or event for later conversations. Adding the same "
      "again adds nothing. With a key, what was remembered under it before is replaced.",
@@ -266,8 +263,8 @@ const struct tool memory_tools[] = {
      "it. It cannot be undone.",
      USUAL_TOOLS, tool_forget, TAKES(id_in), RESULT(erased_out), .destroys = true},
     {"memory_get", "Read a memory", "One memory by its id.", NULL, tool_get, TAKES(id_in),
-     RESULT(memory), .reads = true, .repeats = true},
+     RESULT(memory), .reads = true},
     {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, "osaurus", search_layer,
-     TAKES(search_memory_in), RESULT(layer_out), .reads = true, .repeats = true},
+     TAKES(search_memory_in), RESULT(layer_out), .reads = true},
     {0},
 };
