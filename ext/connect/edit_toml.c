@@ -14,12 +14,12 @@
 struct item {
     size_t from, to; /* bytes, with the end of its last line */
     bool is_header;
-    str name; /* of the table or key, without quotes and spaces */
+    str name; /* of the table, or of the key behind its table's, without quotes and spaces */
 };
 
 struct reader {
     struct ctx *ctx;
-    str text;
+    str text, header; /* header: the table's name that `at` is below, or "" */
     size_t at;
 };
 
@@ -147,6 +147,11 @@ static enum status next_item(struct reader *r, struct item *out, bool *more)
         out->from = r->at;
         TRY(char_at(r, at) == '[' ? read_header(r, at, out) : read_pair(r, at, out));
         r->at = out->to;
+        if (out->is_header)
+            r->header = out->name;
+        else if (r->header.n)
+            out->name =
+                str_printf(&r->ctx->arena, S_FMT "." S_FMT, S_ARG(r->header), S_ARG(out->name));
         return OK;
     }
     *more = false;
@@ -162,14 +167,6 @@ static bool is_within(str name, const char *table)
     return str_starts(name, of) && (name.n == of.n || name.p[of.n] == '.');
 }
 
-/* Of a table or of a key in one. */
-static str whole_name(struct arena *a, str header, const struct item *item)
-{
-    return item->is_header || !header.n
-               ? item->name
-               : str_printf(a, S_FMT "." S_FMT, S_ARG(header), S_ARG(item->name));
-}
-
 /* Where it is, with tables in it; from == to when it is not there. A table in it may come first. A
  * key outside of the table may make it, or what it is in: "a.b.url" or "a = {…}". */
 static enum status find_table(struct ctx *ctx, str text, const char *table, size_t *from,
@@ -177,18 +174,16 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
 {
     struct reader r = {.ctx = ctx, .text = text};
     struct item item = {0};
-    str header = S("");
     bool more, is_over = false;
     *from = *to = text.n;
     for (;;) {
         TRY(next_item(&r, &item, &more));
         if (!more)
             return OK;
-        header = item.is_header ? item.name : header;
-        bool is_in = is_within(header, table), is_there = *from < *to;
-        str whole = whole_name(&ctx->arena, header, &item);
+        bool is_in = is_within(r.header, table), is_there = *from < *to;
         if (!is_in && !item.is_header &&
-            (is_within(whole, table) || is_within(str_of(table), str_c(&ctx->arena, whole))))
+            (is_within(item.name, table) ||
+             is_within(str_of(table), str_c(&ctx->arena, item.name))))
             return refuse_line(&r, item.from, "this key makes the table; take it out first");
         if (is_in && is_over)
             return refuse_line(&r, item.from, "the table is written in two places");
@@ -210,7 +205,6 @@ static enum status renew_table(struct ctx *ctx, str text, const char *table, str
     struct reader r = {.ctx = ctx, .text = text};
     struct buf b = buf_make(a, text.n + lines.n);
     struct item item = {0};
-    str header = S("");
     size_t at = 0;
     bool has_header = false;
     for (bool more = true;;) {
@@ -218,11 +212,9 @@ static enum status renew_table(struct ctx *ctx, str text, const char *table, str
         buf_add(&b, str_sub(text, at, more ? item.from : text.n));
         if (!more)
             break;
-        header = item.is_header ? item.name : header;
         at = item.to;
-        str key = whole_name(a, header, &item);
-        bool is_table = str_is(key, table);
-        key = is_table ? S("") : str_sub(key, strlen(table) + 1, key.n);
+        bool is_table = str_is(item.name, table);
+        str key = is_table ? S("") : str_sub(item.name, strlen(table) + 1, item.name.n);
         bool is_ours = name_index(ours, str_cut(&key, '.'), -1) >= 0;
         buf_add(&b, is_table ? lines : is_ours ? S("") : str_sub(text, item.from, item.to));
         has_header |= is_table;
