@@ -134,9 +134,8 @@ static bool runs_hook(str command)
     static const str word = S(" hook");
     size_t at = str_find(command, word);
     str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
-    bool is_quoted = str_starts(program, S("'"));
     size_t name = str_behind_last(program, '/');
-    bool is_one_word = is_quoted || str_find(program, S(" ")) == program.n;
+    bool is_one_word = str_starts(program, S("'")) || str_find(program, S(" ")) == program.n;
     return is_one_word && str_starts(str_sub(program, name, program.n), S("rememberd")) &&
            (rest.n == word.n || str_starts(rest, S(" hook ")));
 }

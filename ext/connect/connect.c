@@ -89,11 +89,13 @@ static enum status with_path(struct ctx *ctx, enum status s, str path)
 
 /* --- planning --- */
 
-/* The links of people who keep their settings elsewhere stay links, as does one to a file that is
- * not there yet. */
+/* From the root on. The links of people who keep their settings elsewhere stay links, as does one
+ * to a file that is not there yet. */
 static str real_path(struct arena *a, str path)
 {
     char to[PATH_MAX], *whole = realpath(path.p, NULL);
+    if (!whole && *path.p != '/' && getcwd(to, sizeof to))
+        return real_path(a, str_printf(a, "%s/" S_FMT, to, S_ARG(path)));
     ssize_t n = !whole && errno == ENOENT ? readlink(path.p, to, sizeof to) : 0;
     str found = whole ? str_dup(a, str_of(whole)) : path;
     free(whole);
@@ -164,15 +166,6 @@ static enum status plan_entries(struct ctx *ctx, struct plan *p)
     return OK;
 }
 
-/* From the root on: the program is started elsewhere. */
-static str whole_path(struct arena *a, str path)
-{
-    char *here = *path.p == '/' ? NULL : getcwd(NULL, 0);
-    path = str_printf(a, "%s%s" S_FMT, here ? here : "", here ? "/" : "", S_ARG(path));
-    free(here);
-    return real_path(a, path);
-}
-
 /* The program that runs now, so that it need not be on the PATH. */
 static enum status find_server(struct ctx *ctx, const struct options *o, struct target_server *out)
 {
@@ -180,7 +173,9 @@ static enum status find_server(struct ctx *ctx, const struct options *o, struct 
     out->space = options_has(o, "space") ? o->space : S("");
     out->is_far = o->url.n || !str_is(o->settings.listen, "127.0.0.1:7077");
     out->program = real_path(&ctx->arena, S("/proc/self/exe"));
-    out->data = o->settings.data.n ? whole_path(&ctx->arena, o->settings.data) : S("");
+    out->data = o->settings.data;
+    if (out->data.n)
+        out->data = real_path(&ctx->arena, str_dup(&ctx->arena, out->data));
     return server_address(ctx, o, &out->url);
 }
 
