@@ -23,9 +23,10 @@ enum status server_address(struct ctx *ctx, const struct options *o, str *out)
     if (!url.n)
         url = str_printf(&ctx->arena, "http://" S_FMT, S_ARG(host_called(&ctx->arena, listen)));
     TRY(url_read(ctx, "--url", url, true, &parts));
+    size_t path = url.n - parts.path.n; /* its begin: a host may be called mcp */
     *out = str_trim_end(url, "/");
     for (const char *const *end = ends; *end; end++)
-        if (str_ends(*out, str_of(*end)))
+        if (str_ends(str_sub(*out, path, out->n), str_of(*end)))
             *out = str_trim_end(str_sub(*out, 0, out->n - strlen(*end)), "/");
     return OK;
 }

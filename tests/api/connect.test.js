@@ -230,6 +230,10 @@ test('another server, a space and a token', async () => {
     await h.ok('cursor', '--listen', all);
     assert.equal(jsonc(h.text('.cursor/mcp.json')).mcpServers.rememberd.url, 'http://127.0.0.1:7079/mcp', all);
   }
+  for (const [given, want] of [['http://mcp', 'http://mcp/mcp'], ['http://v1/mcp/v1/', 'http://v1/mcp']]) {
+    await h.ok('cursor', '--url', given);
+    assert.equal(jsonc(h.text('.cursor/mcp.json')).mcpServers.rememberd.url, want);
+  }
 });
 
 test('what someone has put into the entry stays when it is connected again', async () => {
