@@ -14,6 +14,7 @@
  */
 #define MODERN "2026-07-28"
 #define NEWEST_WITH_HELLO "2025-11-25"
+/* Revisions of clients that begin with initialize. */
 static const char *const with_hello[] = {NEWEST_WITH_HELLO, "2025-06-18", NULL};
 #define SUPPORTED "[\"" MODERN "\",\"" NEWEST_WITH_HELLO "\",\"2025-06-18\"]"
 
@@ -42,17 +43,11 @@ struct mcp {
 
 /* --- which revision --- */
 
-/* Revisions of clients that begin with initialize. */
-static bool is_with_hello(str version)
-{
-    return name_index(with_hello, version, -1) >= 0;
-}
-
 /* The error lists the supported ones, so that a client can choose again. */
 static enum status check_version(struct mcp *m, str version)
 {
     struct arena *a = &m->ctx->arena;
-    if (str_is(version, MODERN) || is_with_hello(version))
+    if (str_is(version, MODERN) || str_is_one_of(version, with_hello))
         return OK;
     m->rpc.error = MCP_VERSION;
     m->data = JSON_FORM(a, "{'supported':" SUPPORTED ",'requested':%}",
@@ -187,9 +182,10 @@ static enum status run_initialize(struct mcp *m)
     if (!version || version->type != JSON_STRING)
         return fail_field(m->ctx, "protocolVersion", "is required and must be a string");
     str asked = json_string(version);
-    return write_result(m, JSON_FORM(a, "'protocolVersion':'%','serverInfo':" SERVER_INFO ",%",
-                                     is_with_hello(asked) ? asked : S(NEWEST_WITH_HELLO),
-                                     introduction(a)));
+    return write_result(m,
+                        JSON_FORM(a, "'protocolVersion':'%','serverInfo':" SERVER_INFO ",%",
+                                  str_is_one_of(asked, with_hello) ? asked : S(NEWEST_WITH_HELLO),
+                                  introduction(a)));
 }
 
 static enum status run_discover(struct mcp *m)
@@ -315,6 +311,9 @@ static enum status read_and_run(struct mcp *m, str text)
         TRY(surface_mcp_tools(m->ctx, m->tools));
         m->is_malformed = false;
         TRY(run_method(m));
+        m->rpc.error = RPC_INTERNAL;
+        if (m->out->full)
+            return fail(m->ctx, TOO_LARGE, "the answer is too large");
     }
     m->rpc.error = 0;
     return OK;
@@ -323,12 +322,7 @@ static enum status read_and_run(struct mcp *m, str text)
 /* The result is written while the method runs, so that a failure may find half of it in out. */
 static void answer_message(struct mcp *m, str text)
 {
-    enum status s = read_and_run(m, text);
-    if (s == OK && m->out->full) {
-        s = fail(m->ctx, TOO_LARGE, "the answer is too large");
-        m->rpc.error = RPC_INTERNAL;
-    }
-    if (s == OK)
+    if (read_and_run(m, text) == OK)
         return;
     buf_clear(m->out);
     rpc_write_error(m->ctx, &m->rpc, m->data, m->out);

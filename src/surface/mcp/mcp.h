@@ -12,8 +12,6 @@ extern const struct tool memory_tools[];
 /* All tables of tools, those of satellites too (ext/tables.c): NULL-ended. */
 extern const struct tool *const tool_tables[];
 
-/* --- tool_list.c --- */
-
 /* The tool of that name, listed or not, or NULL. */
 const struct tool *tool_find(str name);
 /* Writes the array of the descriptions of those that a client wants (surface_mcp_tools). */

@@ -21,10 +21,9 @@ static const struct tool *tool_at(size_t i)
 const struct tool *tool_find(str name)
 {
     const struct tool *t;
-    for (size_t i = 0; (t = tool_at(i)); i++)
-        if (str_is(name, t->name))
-            return t;
-    return NULL;
+    for (size_t i = 0; (t = tool_at(i)) && !str_is(name, t->name); i++)
+        ;
+    return t;
 }
 
 /* --- what is wanted --- */
