@@ -121,15 +121,17 @@ static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edi
 /* What an entry of before says otherwise, such as a token or the program that a client started. */
 static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str value, str *io)
 {
-    str names = S("type,url,httpUrl,serverUrl,command,args,headers.Authorization,"
-                  "headers.X-Memory-Space");
+    str names = S("type,url,httpUrl,serverUrl,command,args,environment,headers.Authorization,"
+                  "headers.X-Memory-Space,headers.authorization,headers.x-memory-space");
     struct json *now;
     TRY(json_parse(ctx, value, &now));
     while (names.n) {
         const char *name = str_c(&ctx->arena, str_cut(&names, ','));
         str path = str_printf(&ctx->arena, "%s.%s", e->place.path, name);
-        if (!json_at(now, name))
-            TRY(edit_json_take(ctx, *io, &(struct place){path.p, NULL}, io));
+        if (json_at(now, name))
+            continue;
+        enum status s = edit_json_take(ctx, *io, &(struct place){path.p, NULL}, io);
+        TRY(strchr(name, '.') ? soft_or(ctx, s, BAD_INPUT) : s); /* headers may be null */
     }
     return OK;
 }

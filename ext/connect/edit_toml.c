@@ -199,8 +199,11 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
  * has put beside them stays, such as a limit of time or what Codex notes of a tool. */
 static enum status renew_table(struct ctx *ctx, str text, const char *table, str lines, str *out)
 {
-    static const char *const ours[] = {
-        "url", "command", "args", "env", "cwd", "http_headers", "bearer_token_env_var", NULL};
+    static const char *const ours[] = {"url",          "command",
+                                       "args",         "env",
+                                       "cwd",          "env_vars",
+                                       "bearer_token", "bearer_token_env_var",
+                                       "http_headers", NULL};
     struct arena *a = &ctx->arena;
     struct reader r = {.ctx = ctx, .text = text};
     struct buf b = buf_make(a, text.n + lines.n);
@@ -216,7 +219,10 @@ static enum status renew_table(struct ctx *ctx, str text, const char *table, str
         bool is_table = str_is(item.name, table);
         str key = is_table ? S("") : str_sub(item.name, strlen(table) + 1, item.name.n);
         bool is_ours = name_index(ours, str_cut(&key, '.'), -1) >= 0;
-        buf_add(&b, is_table ? lines : is_ours ? S("") : str_sub(text, item.from, item.to));
+        if (is_table && !has_header)
+            buf_add(&b, lines);
+        else if (!is_table && !is_ours)
+            buf_add(&b, str_sub(text, item.from, item.to));
         has_header |= is_table;
     }
     *out = has_header ? buf_str(&b) : edit_splice(a, buf_str(&b), 0, 0, lines);

@@ -251,6 +251,18 @@ test('what someone has put into the entry stays when it is connected again', asy
   const started = home({ '.cursor/mcp.json': '{"mcpServers": {"rememberd": {"command": "rememberd", "args": ["mcp"], "disabled": true}}}' });
   await started.ok('cursor');
   assert.deepEqual(jsonc(started.text('.cursor/mcp.json')).mcpServers.rememberd, { disabled: true, url: `${url}/mcp` });
+  for (const [name, file, key, is, entry] of [
+    ['cursor', '.cursor/mcp.json', 'mcpServers', {}, { url: 'http://old/mcp', headers: { authorization: 'Bearer old', 'x-memory-space': 'old' } }],
+    ['cursor', '.cursor/mcp.json', 'mcpServers', { headers: null }, { url: 'http://old/mcp', headers: null }],
+    ['opencode', '.config/opencode/opencode.json', 'mcp', { type: 'remote' }, { type: 'local', command: ['rememberd', 'mcp'], environment: { A: 'b' } }],
+  ]) {
+    const old = home({ [file]: JSON.stringify({ [key]: { rememberd: entry } }) });
+    await old.ok(name);
+    const { url: to, enabled, headers, ...rest } = jsonc(old.text(file))[key].rememberd;
+    assert.equal(to, `${url}/mcp`);
+    assert.deepEqual({ ...rest, ...(headers === null ? { headers } : {}) }, is);
+    assert.deepEqual(headers ?? {}, {});
+  }
   // Codex writes what its user allowed behind the entry.
   const before = 'a = 1\n\n[mcp_servers.rememberd]\nurl = "http://old/mcp"\nbearer_token_env_var = "X"\n# slow disk\nstartup_timeout_sec = 20\n\n[mcp_servers.rememberd.env]\nA = "b"\n\n[mcp_servers.rememberd.tools.memory_search]\napproval_mode = "approve"\n\n[z]\n';
   const codex = home({ '.codex/config.toml': before });
@@ -259,6 +271,9 @@ test('what someone has put into the entry stays when it is connected again', asy
   assert.match(await codex.ok('codex'), /^It is connected so already\.\n$/);
   await codex.ok('codex', '--remove');
   assert.equal(codex.text('.codex/config.toml'), 'a = 1\n\n[z]\n');
+  const twice = home({ '.codex/config.toml': '[mcp_servers.rememberd]\nurl = "x"\nenv_vars = ["A"]\n[mcp_servers.rememberd]\n' });
+  await twice.ok('codex');
+  assert.equal(twice.text('.codex/config.toml'), `[mcp_servers.rememberd]\nurl = "${url}/mcp"\n`);
   const late = home({ '.codex/config.toml': '[mcp_servers.rememberd.tools.x]\nb = 1\n[mcp_servers.rememberd]\nenabled = true\nurl = "x"' });
   await late.ok('codex');
   assert.equal(late.text('.codex/config.toml'), `[mcp_servers.rememberd.tools.x]\nb = 1\n[mcp_servers.rememberd]\nurl = "${url}/mcp"\nenabled = true`);

@@ -94,7 +94,8 @@ static enum status tool_add(struct tool_call *c)
     struct added_out *out = c->out;
     out->success = true;
     out->data.memory = m;
-    bool is_given = engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m);
+    (void)engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m);
+    bool is_given = str_eq(m.content, out->data.memory.content);
     out->data.message =
         str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"%s", S_ARG(m.key),
                    is_given
