@@ -216,7 +216,7 @@ static bool has_vnni(void)
 
 const struct encoder_kernels encoder_kernels[] = {
 #ifdef __x86_64__
-    {"AVX-512 VNNI", has_vnni, product_vnni, &steps_avx2, likeness_vnni},
+    {"AVX-512 VNNI", has_vnni, product_vnni, &steps_avx2, likeness_avx2},
     {"AVX2", has_avx2, product_avx2, &steps_avx2, likeness_avx2},
 #endif
     {"plain C", runs_everywhere, product_plain, &steps_plain, likeness_plain},
