@@ -163,9 +163,7 @@ enum status store_usage(struct ctx *ctx, struct store *s, struct pool_ref pool, 
 enum status store_users(struct ctx *ctx, struct store *s, str memory, struct strs *out)
 {
     READER(r, ctx, s);
-    return memory.n
-               ? SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS_WITH, memory)
-               : SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS);
+    return SQL_LIST(ctx, r.db, sql_read_text, &out->v, &out->n, SQL_POOL_USERS, memory);
 }
 
 enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -33,11 +33,9 @@ enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref p
 enum status store_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                           struct message *out)
 {
-    doc_id doc;
     struct message found = {0};
     POOL_READER(r, row, ctx, s, pool);
-    TRY(message_find(ctx, r.db, row.no, id, &doc));
-    TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_GET, row.no, doc));
+    TRY(SQL_FIRST(ctx, r.db, read_message, &found, SQL_MESSAGE_BY_ID, row.no, id));
     if (!found.id.n)
         return NOT_FOUND;
     *out = found;

@@ -22,8 +22,8 @@ static enum status note_held(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct hold_note *h = what;
     POOL_ROW(pool, ctx, db, h->pool);
-    return SQL_DO(ctx, db, h->held.is_memory ? SQL_REVIEW_HOLD_MEMORY : SQL_REVIEW_HOLD_MESSAGE,
-                  pool.no, h->held.id, h->held.version, h->now);
+    return SQL_DO(ctx, db, SQL_REVIEW_HOLD, pool.no, h->held.id, h->held.version, h->now,
+                  h->held.is_memory);
 }
 
 enum status store_hold(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -85,19 +85,13 @@ struct revoke {
     int64_t *made;
 };
 
-static enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id, int64_t *made)
-{
-    SQL_ALL(str, revoked, n, ctx, db, sql_read_text, SQL_TOKEN_REVOKE, user, id, clock_ms());
-    *made = (int64_t)n - 1;
-    return n ? rights_revoked(ctx, db, revoked, n) : NOT_FOUND;
-}
-
 static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct revoke *r = what;
-    enum status status = token_revoke(ctx, db, r->user, r->id, r->made);
-    return status == NOT_FOUND ? fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id))
-                               : status;
+    SQL_ALL(str, revoked, n, ctx, db, sql_read_text, SQL_TOKEN_REVOKE, r->user, clock_ms(), r->id);
+    *r->made = (int64_t)n - 1;
+    return n ? rights_revoked(ctx, db, revoked, n)
+             : fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id));
 }
 
 enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id, int64_t *made)
@@ -212,7 +206,8 @@ static enum status take_right(struct ctx *ctx, struct db *db, const struct erasu
     if (!r->token.n)
         return role_put(ctx, db, r->user, left);
     /* not found: gone with the token that made it */
-    return soft_or(ctx, token_revoke(ctx, db, r->user, r->token, &(int64_t){0}), NOT_FOUND);
+    const struct revoke what = {r->user, r->token, &(int64_t){0}};
+    return soft_or(ctx, revoke_token(ctx, db, &what), NOT_FOUND);
 }
 
 enum status rights_taken_again(struct ctx *ctx, struct db *db, const struct erasure_key *key,

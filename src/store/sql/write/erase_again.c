@@ -123,11 +123,9 @@ static enum status erase_made_again(struct again *a, const uint64_t *barred, siz
     struct barring b = {.messages = v, .sessions = sessions};
     for (size_t i = 0; i < n; i++) {
         struct message m = {0};
-        doc_id doc;
         if (!SOME(k, n_barred, barred[k] == hash64(&v[i], 1)))
             continue;
-        TRY(message_find(a->ctx, a->db, a->no, v[i], &doc));
-        TRY(SQL_FIRST(a->ctx, a->db, read_message, &m, SQL_MESSAGE_GET, a->no, doc));
+        TRY(SQL_FIRST(a->ctx, a->db, read_message, &m, SQL_MESSAGE_BY_ID, a->no, v[i]));
         TRY(leave_title(&f, a->no, &m));
         v[b.n_messages++] = m.id;
         sessions[b.n_sessions++] = m.session;

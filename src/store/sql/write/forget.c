@@ -165,7 +165,7 @@ static enum status erase_pool(struct forgetting *f, int64_t pool)
     TRY(erase_rows(f, SQL_TITLE_DELETE_SOME, pool));
     if (time_is_spent(f))
         return OK;
-    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_BEFORE, pool, INT64_MAX));
     return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
 }
 
@@ -213,13 +213,11 @@ static enum status forget_id(struct forgetting *f, int64_t pool)
     struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     struct message message = {0};
     struct memory memory = {0};
-    doc_id doc;
     if (f->what->if_updated)
         TRY(memory_find(f->ctx, f->db, SQL_MEMORY_BY_ID, pool, f->what->id, &memory));
     TRY(memory_unchanged(f->ctx, &memory, f->what->if_updated));
     TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, f->what->id));
-    TRY(message_find(f->ctx, f->db, pool, f->what->id, &doc));
-    TRY(SQL_FIRST(f->ctx, f->db, read_message, &message, SQL_MESSAGE_GET, pool, doc));
+    TRY(SQL_FIRST(f->ctx, f->db, read_message, &message, SQL_MESSAGE_BY_ID, pool, f->what->id));
     if (message.id.n) {
         TRY(leave_title(f, pool, &message));
         TRY(erase_message(&e, &message, false));

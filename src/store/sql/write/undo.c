@@ -197,15 +197,12 @@ static enum status follow_others(struct undoing *u)
  * id of the one that comes back. */
 static enum status make_room(struct undoing *u)
 {
-    const struct touched *t = &u->memories;
     for (size_t i = 0; i < u->waits.n; i++) {
         struct eraser e = {.ctx = u->ctx, .db = u->db, .pool = u->pool};
-        str session;
-        TRY(SQL_WORD(u->ctx, u->db, &session, SQL_SESSION_NAME, u->pool, u->waits.v[i].no));
-        MEMORIES_WITH(v, n, &e, SQL_MEMORY_BY_SESSION, session);
-        if (!SOME(k, n, v[k].layer == LAYER_EPISODE && !is_touched(t, memory_no(v[k].doc))))
+        MEMORIES_WITH(v, n, &e, SQL_MEMORY_EPISODES, u->waits.v[i].no);
+        if (!SOME(k, n, !is_touched(&u->memories, memory_no(v[k].doc))))
             continue;
-        TRY(erase_distilled(&e, session));
+        TRY(erase_distilled(&e, v->session));
         TRY(index_apply(u->ctx, u->db, &e.changes));
         TRY(pool_count(u->ctx, u->db, u->pool, e.gain));
     }
