@@ -58,15 +58,6 @@ enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed,
     return add_bar(ctx, db, pool, &bar);
 }
 
-/* A row in the log of erasures. */
-static enum status note_bar(struct ctx *ctx, struct db *db, const struct barring *b,
-                            const struct bar *bar)
-{
-    ERASING_BEGUN(e, ctx, db, .pool = b->pool, .what = "bar", .undo = b->undo,
-                  .bar = bar_pack(&ctx->arena, bar));
-    return erasing_end(ctx, &e);
-}
-
 /* The ids of the messages are noted like those of erased ones, for the receipts. */
 enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool, const struct barring *b)
 {
@@ -82,20 +73,12 @@ enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool, const
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
-/* The same, noted for older exports. */
-static enum status forget_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
-                                     const struct barring *b)
-{
-    ERASING_BEGUN(e, ctx, db, .pool = b->pool, .what = "bar", .undo = b->undo);
-    TRY(erase_what_shows(ctx, db, pool, b));
-    return erasing_end(ctx, &e);
-}
-
 /* What somebody forgot must stay so when an older copy comes back; a correction goes back with it.
  */
 static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct barring *b = what;
+    struct erasing_in note = {.pool = b->pool, .what = "bar", .undo = b->undo};
     bool is_forgotten = false;
     UNDO_RECORD(undo);
     POOL_ROW(pool, ctx, db, b->pool);
@@ -106,11 +89,20 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
         enum bar_reason why = b->bars[i].reason;
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
         is_forgotten = why == BAR_FORGOTTEN || why == BAR_CLEARED;
+        note.bar = bar_pack(&ctx->arena, &b->bars[i]);
+        ERASING(e);
         if (is_forgotten)
-            TRY(note_bar(ctx, db, b, &b->bars[i]));
+            TRY(erasing_begin(ctx, db, &note, &e));
+        TRY(erasing_end(ctx, &e));
     }
-    if (b->n_messages + b->n_sessions)
-        TRY((is_forgotten ? forget_what_shows : erase_what_shows)(ctx, db, pool.no, b));
+    note.bar = S(""); /* for older exports the rows that go are noted, too */
+    if (b->n_messages + b->n_sessions) {
+        ERASING(e);
+        if (is_forgotten)
+            TRY(erasing_begin(ctx, db, &note, &e));
+        TRY(erase_what_shows(ctx, db, pool.no, b));
+        TRY(erasing_end(ctx, &e));
+    }
     return undo_record_end(ctx, db, pool.no, b->undo, undo);
 }
 

@@ -55,9 +55,7 @@ static enum status erase_sessions(struct again *a)
         bool all, talk;
         TRY(WAS_ERASED(a, &all, "session", a->pool.user, a->pool.space, v[i]));
         TRY(WAS_ERASED(a, &talk, "talk", a->pool.user, a->pool.space, v[i]));
-        const struct forget what = {.pool = a->pool,
-                                    .session = v[i],
-                                    .keeps_memories = talk && !all};
+        const struct forget what = {.pool = a->pool, .session = v[i], .keeps_memories = !all};
         if (all || talk)
             TRY(forget_again(a, &what));
     }

@@ -52,17 +52,14 @@ enum status erase_memories_with(struct eraser *e, enum sql which, str text)
 
 /* Sessions to distil again; each is listed once. */
 struct sessions {
-    struct distilled {
-        str id;
-        bool renews; /* the user's messages in it wait again */
-    } * v;
+    str *v;
     size_t n, cap;
 };
 
 static void note_session(struct eraser *e, struct sessions *all, str id)
 {
-    if (!SOME(i, all->n, str_eq(all->v[i].id, id)))
-        ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = (struct distilled){.id = id};
+    if (!SOME(i, all->n, str_eq(all->v[i], id)))
+        ARENA_ADD(&e->ctx->arena, all->v, all->n, all->cap) = id;
 }
 
 /* The sessions of the episodes that `which` gives. */
@@ -83,14 +80,15 @@ static enum status note_relatives(struct eraser *e, struct sessions *all, const 
 }
 
 /* Its episodes, and memories that were distilled from it without naming a message. */
-static enum status erase_made_of(struct eraser *e, struct sessions *all, size_t at)
+static enum status erase_made_of(struct eraser *e, struct sessions *all, str session, bool *any)
 {
-    MEMORIES_WITH(v, n, e, SQL_MEMORY_BY_SESSION, all->v[at].id);
+    MEMORIES_WITH(v, n, e, SQL_MEMORY_BY_SESSION, session);
+    *any = false;
     for (size_t i = 0; i < n; i++) {
         bool is_episode = v[i].layer == LAYER_EPISODE;
         if (!is_episode && (v[i].origin != ORIGIN_DISTILLED || v[i].source.n))
             continue;
-        all->v[at].renews = true;
+        *any = true;
         if (is_episode)
             TRY(note_relatives(e, all, &v[i]));
         TRY(erase_memory(e, &v[i]));
@@ -103,13 +101,13 @@ enum status erase_distilled(struct eraser *e, str session)
 {
     struct sessions all = {0};
     struct session_ref ref = {.pool = e->pool};
+    bool renews;
     note_session(e, &all, session);
-    for (size_t i = 0; i < all.n; i++)
-        TRY(erase_made_of(e, &all, i));
     for (size_t i = 0; i < all.n; i++) {
-        TRY(session_find(e->ctx, e->db, e->pool, all.v[i].id, &ref.no));
+        TRY(erase_made_of(e, &all, all.v[i], &renews));
+        TRY(session_find(e->ctx, e->db, e->pool, all.v[i], &ref.no));
         if (ref.no)
-            TRY(signals_renew(e->ctx, e->db, ref, all.v[i].renews));
+            TRY(signals_renew(e->ctx, e->db, ref, renews));
     }
     return OK;
 }
