@@ -207,10 +207,8 @@ static enum relation relation_by_words(const struct saying *newer, const struct 
         return CHANGED;
     if (newer->denials % 2 != older->denials % 2)
         return CHANGED;
-    if (!has_numbers_of(newer, older))
-        return DIFFERENT;
-    if (!holds_names(newer, older) || !holds_names(older, newer))
-        return only_adds ? FULLER : DIFFERENT;
+    if (!sayings_agree(newer, older))
+        return only_adds && has_numbers_of(newer, older) ? FULLER : DIFFERENT;
     if (newer->all == older->all)
         return SAME;
     /* What is too long to be held against each other word by word is not, unless it is equal. */

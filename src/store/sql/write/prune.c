@@ -18,34 +18,31 @@ enum {
     WORK_DAYS = 30,     /* that the log of work is kept */
 };
 
-static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
-{
-    struct memory m = {0};
-    int64_t erased = 0;
-    struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
-    TRY(SQL_FIRST(ctx, db, read_memory, &m, SQL_MEMORY_GET, pool, no));
-    TRY(erase_memory(&e, &m));
-    return eraser_end(&e, &erased);
-}
+struct prunable {
+    int64_t pool, no;
+};
 
+SQL_READER(read_prunable, struct prunable, out->pool, out->no);
+
+/* Those of a pool follow each other. */
 static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
 {
-    int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
-    size_t n = 0;
-    SQL_RUN(q, ctx, db, SQL_MEMORY_PRUNABLE, before, PRUNE_BATCH);
-    while (sql_row(&q)) {
-        v[n][0] = sql_get_int(&q);
-        v[n++][1] = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
+    struct eraser e = {.ctx = ctx, .db = db};
+    SQL_ALL(struct prunable, v, n, ctx, db, read_prunable, SQL_MEMORY_PRUNABLE, before,
+            PRUNE_BATCH);
     for (size_t i = 0; i < n; i++) {
-        if (!i || v[i][0] != v[i - 1][0])
+        struct memory m = {0};
+        if (v[i].pool != e.pool) {
+            e = (struct eraser){.ctx = ctx, .db = db, .pool = v[i].pool, .is_expiry = true};
             TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
-        TRY(prune_memory(ctx, db, v[i][0], v[i][1]));
-        if (i + 1 == n || v[i][0] != v[i + 1][0])
-            TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, v[i][0]));
+        }
+        TRY(SQL_FIRST(ctx, db, read_memory, &m, SQL_MEMORY_GET, e.pool, v[i].no));
+        TRY(erase_memory(&e, &m));
+        if (i + 1 < n && v[i + 1].pool == e.pool)
+            continue;
+        TRY(eraser_end(&e, removed));
+        TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, e.pool));
     }
-    *removed += (int64_t)n;
     return OK;
 }
 
