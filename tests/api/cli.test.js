@@ -156,6 +156,8 @@ test('control characters of a text do not reach the terminal', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);
   for (const args of [['list'], ['search', 'tea']]) assert.match(await ok([...args, ...at]), /tea  \[31mred  leaf/);
+  await ok(['token', 'create', '--name', 'one\u001b[31m\ntwo', ...at]);
+  assert.match(await ok(['token', 'list', ...at]), /^[^\n\u001b]*one \[31m two\n1 token\n$/);
 });
 
 test('conversations are read from a file, twice without harm', async () => {

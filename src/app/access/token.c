@@ -105,7 +105,7 @@ static enum status revoke_token(struct ctx *ctx, const struct options *o, struct
 }
 
 /* The name is free text, so it comes last, where it cannot look like another column. */
-static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
+static void print_token(struct ctx *ctx, const struct token *t)
 {
     struct arena *a = &ctx->arena;
     const char *state = t->revoked ? "revoked" : token_is_valid(t, clock_ms()) ? "" : "expired";
@@ -113,17 +113,17 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
                    ? str_printf(a, "used " S_FMT " from " S_FMT, S_ARG(date_of(a, t->last_used)),
                                 S_ARG(t->last_address.n ? t->last_address : S("here")))
                    : S("never used");
-    buf_printf(b,
-               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "%s" S_FMT
-                     "%s" S_FMT "%s" S_FMT "  " S_FMT "…  " S_FMT "  ",
-               S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
-               S_ARG(t->pool.space), t->is_admin ? "admin" : "", t->is_admin && *state ? ", " : "",
-               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for),
-               t->scopes.n ? "  may " : "", S_ARG(t->scopes), t->spaces.n ? "  only in " : "",
-               S_ARG(t->spaces), t->parent.n ? "  made by " : "", S_ARG(t->parent),
-               S_ARG(t->prefix), S_ARG(used));
-    buf_add(b, t->name);
-    buf_byte(b, '\n');
+    print_line(str_printf(a,
+                          S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT
+                                "%s" S_FMT "%s" S_FMT "%s" S_FMT "  " S_FMT "…  " S_FMT "  " S_FMT,
+                          S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
+                          S_ARG(t->pool.space), t->is_admin ? "admin" : "",
+                          t->is_admin && *state ? ", " : "", state,
+                          t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for),
+                          t->scopes.n ? "  may " : "", S_ARG(t->scopes),
+                          t->spaces.n ? "  only in " : "", S_ARG(t->spaces),
+                          t->parent.n ? "  made by " : "", S_ARG(t->parent), S_ARG(t->prefix),
+                          S_ARG(used), S_ARG(t->name)));
 }
 
 /* Revoked and expired ones too, so that one can see what was used when. */
@@ -133,18 +133,17 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
     size_t n;
     TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
     struct json_out w = json_in(&ctx->arena, PRINT_MAX);
-    if (o->json)
-        json_open(&w, '[');
+    json_open(&w, '[');
     for (size_t i = 0; i < n; i++)
         if (o->json)
             fields_write(&w, token_out_fields, &(struct token_out){.t = t[i]});
         else
-            print_row(ctx, w.b, &t[i]);
+            print_token(ctx, &t[i]);
+    json_close(&w, ']');
     if (o->json)
-        json_close(&w, ']');
-    else
-        buf_printf(w.b, "%zu token%s", n, n == 1 ? "" : "s");
-    return print_buf(w.b);
+        return print_buf(w.b);
+    printf("%zu token%s\n", n, n == 1 ? "" : "s");
+    return OK;
 }
 
 /* Before anything is opened: "token delete" must not create a database. */

@@ -22,12 +22,12 @@ static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, i
 {
     for (size_t i = 0; i < n; i++) {
         struct arena *a = &ctx->arena;
-        printf(S_FMT "  " S_FMT ", " S_FMT ", " S_FMT "  %s  last active " S_FMT "  " S_FMT "\n",
-               S_ARG(v[i].id), S_ARG(counted(a, v[i].memories, "memory", "memories")),
-               S_ARG(counted(a, v[i].messages, "message", "messages")),
-               S_ARG(counted(a, v[i].tokens, "token", "tokens")), role_names[v[i].role],
-               S_ARG(v[i].active ? date_of(&ctx->arena, v[i].active) : S("never")),
-               S_ARG(v[i].email));
+        print_line(str_printf(
+            a, S_FMT "  " S_FMT ", " S_FMT ", " S_FMT "  %s  last active " S_FMT "  " S_FMT,
+            S_ARG(v[i].id), S_ARG(counted(a, v[i].memories, "memory", "memories")),
+            S_ARG(counted(a, v[i].messages, "message", "messages")),
+            S_ARG(counted(a, v[i].tokens, "token", "tokens")), role_names[v[i].role],
+            S_ARG(v[i].active ? date_of(a, v[i].active) : S("never")), S_ARG(v[i].email)));
     }
     printf("%zu of %lld\n", n, (long long)total);
 }
