@@ -24,7 +24,7 @@ static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const s
     /* It covers everything before its time, so earlier bars say nothing more. */
     if (bar->kind == BAR_ALL) {
         TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_BEFORE, pool, bar->at));
-        TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
+        TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SOME, pool, INT64_MAX));
     }
     str terms = {(const char *)bar->terms, bar->n * sizeof *bar->terms};
     return SQL_DO(ctx, db, SQL_BAR_ADD, pool, bar->kind, bar->reason, bar->at,

@@ -36,8 +36,8 @@ static enum status erase_memories(struct eraser *e, struct part *w, size_t *n)
     struct memory *v;
     TRY(w->session_id.n ? SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_SESSION,
                                    e->pool, w->session_id, (int64_t)w->batch)
-                        : SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_POOL, e->pool,
-                                   (int64_t)w->batch));
+                        : SQL_LIST(e->ctx, e->db, read_memory, &v, n, SQL_MEMORY_OF_KIND, e->pool,
+                                   -1, 0, S(""), (int64_t)w->batch));
     return erase_listed(e, v, *n);
 }
 
