@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { spawnSync } = require('node:child_process');
 const test = require('node:test');
-const { bin, run, serve, tempFolder, until, withTokens: ready } = require('./lib');
+const { bin, cleanEnv, run, serve, tempFolder, until, withTokens: ready } = require('./lib');
 
 const bearer = (token) => ({ authorization: `Bearer ${token}` });
 const question = 'What is my dog called?';
@@ -198,12 +198,12 @@ test('an admin token is of the space default, where the memories from before are
 test('a token that cannot be shown is not left valid', async () => {
   const data = tempFolder(), at = ['--data', data];
   for (const flags of ['', '--json']) {
-    const shell = spawnSync('sh', ['-c', `exec "$0" token create --admin ${flags} --data "$1" >/dev/full`, bin, data], { encoding: 'utf8' });
+    const shell = spawnSync('sh', ['-c', `exec "$0" token create --admin ${flags} --data "$1" >/dev/full`, bin, data], { encoding: 'utf8', env: cleanEnv(data) });
     assert.equal(shell.status, 1, shell.stderr);
     assert.match(shell.stderr, /^rememberd token: standard output could not be written[^\n]*\n$/);
   }
   // The reader of a pipe has gone before anything is written.
-  const left = spawnSync('sh', ['-c', 'mkfifo "$1/pipe"; : <"$1/pipe" & exec 3>"$1/pipe"; wait; exec "$0" token create --admin --data "$1" >&3', bin, data], { encoding: 'utf8' });
+  const left = spawnSync('sh', ['-c', 'mkfifo "$1/pipe"; : <"$1/pipe" & exec 3>"$1/pipe"; wait; exec "$0" token create --admin --data "$1" >&3', bin, data], { encoding: 'utf8', env: cleanEnv(data) });
   assert.equal(left.status, 1, left.stderr);
   assert.match((await run(['token', 'list', ...at])).stdout, /(.*revoked.*\n){3}3 tokens/);
 });
