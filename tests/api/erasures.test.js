@@ -155,6 +155,46 @@ test('what was distilled from a statement that was erased since does not come ba
   assert.deepEqual(await left(), { ...erased, titles: [null, null] });
 });
 
+test('of a summary that was erased with one of its memories, the others stay', async (t) => {
+  let server = await serve(t);
+  const { data } = server, backup = path.join(tempFolder(), 'old.db'), created = new Date(Date.now() - 40 * 86400000).toISOString();
+  const lines = ['I moved to Ghent in May. My flat is on the third floor.', 'My flat is on the third floor. It has a balcony.', 'I moved to Ghent in May.']
+    .map((content, i) => ({ kind: 'memory', id: `a3f1c2d4-0000-4000-8000-00000000000${i}`, content, created, updated: created }));
+  await server.ask('POST', '/v1/memories/import', lines.map((line) => JSON.stringify(line)).join('\n'), { 'content-type': 'application/x-ndjson' });
+  assert.equal((await server.ask('POST', '/api/memory/summarize', {})).json().deletedCount, 3);
+  run(data, 'backup', backup);
+  await erase(server, lines[0].id);
+  const erased = await contents(server, '&closed=true');
+  assert.deepEqual(erased, [lines[2].content, lines[1].content]);
+  await server.stop();
+  run(data, 'restore', backup, '--force');
+  server = await serve(t, { data });
+  assert.deepEqual(await contents(server, '&closed=true'), erased);
+});
+
+test('a session that waited to be distilled without an erased statement waits again in an older backup', async (t) => {
+  const distilled = JSON.stringify({ episode: { summary: 'They talked of Quito.', topics: [], decisions: [], action_items: [], salience: 0.7 } });
+  const model = await upstream(t, async (req, res, asked) => answer(res, asked, asked.json.model === 'core' ? distilled : 'I see.'));
+  let server = await serve(t, { flags: ['--upstream', model.url, '--core-model', 'core'] });
+  const { data } = server, backup = path.join(tempFolder(), 'old.db');
+  const layer = async (name) => (await server.ask('GET', `/v1/memories?layer=${name}`)).json().memories;
+  const waiting = async () => (await server.ask('GET', '/memory/status')).json().pending.sessions;
+  await server.tell(`My parrot is called Quito. We moved the sofa to the attic, ${'and there is a lot to be said about it, '.repeat(3)}`);
+  const [fact] = await layer('fact');
+  await server.ask('POST', '/v1/jobs', { kind: 'distil' });
+  await until('it is distilled', async () => (await layer('episode')).length === 1);
+  await server.stop();
+  run(data, 'backup', backup);
+  for (const restores of [false, true]) { // without the core model it goes on waiting
+    if (restores) run(data, 'restore', backup, '--force');
+    server = await serve(t, { data });
+    assert.equal(await waiting(), 0 + restores);
+    if (!restores) await erase(server, fact.id);
+    assert.deepEqual([await layer('episode'), await waiting()], [[], 1]);
+    await server.stop();
+  }
+});
+
 test('what an undo brought back is not erased again', async (t) => {
   const server = await serve(t);
   const { data } = server;

@@ -85,14 +85,16 @@ static enum status look_at_memory(struct again *a, const struct memory *m, bool 
     return was_erased(a, &names, is_erased);
 }
 
-static enum status erase_memories(struct again *a)
+/* Summaries come last: one that is erased by its id takes all that it replaced with it. */
+static enum status erase_memories(struct again *a, bool summaries)
 {
     SQL_ALL(struct memory, v, n, a->ctx, a->db, read_memory, SQL_ERASURE_MEMORIES, a->no);
     str *ids = NEW_N(&a->ctx->arena, str, n);
     size_t n_ids = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_erased;
-        TRY(look_at_memory(a, &v[i], &is_erased));
+        bool is_erased = false;
+        if ((v[i].layer == LAYER_SUMMARY) == summaries)
+            TRY(look_at_memory(a, &v[i], &is_erased));
         if (is_erased)
             ids[n_ids++] = v[i].id;
     }
@@ -161,8 +163,9 @@ static enum status erase_in_pool(struct again *a)
     TRY(SQL_DO(a->ctx, a->db, SQL_UNDO_DELETE_AGAIN, a->no, a->behind, blob_of(owner)));
     TRY(erase_sessions(a));
     TRY(erase_messages(a));
-    TRY(erase_memories(a));
-    return put_bars(a);
+    TRY(put_bars(a)); /* before the episodes that it erases: their sessions wait again */
+    TRY(erase_memories(a, false));
+    return erase_memories(a, true);
 }
 
 struct pool_name {
