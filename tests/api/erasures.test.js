@@ -195,6 +195,19 @@ test('a session that waited to be distilled without an erased statement waits ag
   }
 });
 
+test('a title of what is suppressed in its own space does not come with an import', async (t) => {
+  const server = await serve(t), work = { 'x-memory-space': 'work' };
+  await server.tell('My parrot is called Quito.');
+  await erase(server, (await server.ask('GET', '/v1/memories?layer=fact')).json().memories[0].id);
+  const titles = { default: 'My parrot is called Quito. We moved the sofa to the attic.', work: 'My parrot is called Quito' };
+  const lines = Object.entries(titles).flatMap(([space, title]) => [{ kind: 'session', id: `${space}-1`, space, title },
+    { kind: 'message', id: `${space}-2`, space, session: `${space}-1`, role: 'user', text: title, origin: 'user' }].map((line) => ({ ...line, created: '2023-05-08T10:00:00.000Z' })));
+  const res = await server.ask('POST', '/v1/memories/import', lines.map((line) => JSON.stringify(line)).join('\n'), { 'content-type': 'application/x-ndjson' });
+  assert.equal(res.json().sessions, 2, res.text);
+  const title = async (id, headers) => (await server.ask('GET', '/v1/sessions', undefined, headers)).json().sessions.find((one) => one.id === id).title;
+  assert.deepEqual([await title('default-1'), await title('work-1', work)], [null, titles.work]);
+});
+
 test('what an undo brought back is not erased again', async (t) => {
   const server = await serve(t);
   const { data } = server;

@@ -285,14 +285,16 @@ static struct erased_ask ask_of(const struct line *l)
 }
 
 /* What was erased here is left out of the batch, and a title that was made of it; so is one of what
- * is suppressed in the space of the import. */
+ * is suppressed in its space. */
 static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch *b)
 {
     struct erased_ask *v = NEW_N(&ctx->arena, struct erased_ask, b->n);
     bool *is_erased = NEW_N(&ctx->arena, bool, b->n);
+    struct tombstones bars;
     size_t kept = 0;
     if (b->v[0].kind == LINE_BAR)
         return OK;
+    TRY(tombstones_load(ctx, c->run->im.e, b->v[0].pool, &bars));
     for (size_t i = 0; i < b->n; i++)
         v[i] = ask_of(&b->v[i]);
     TRY(import_erased(ctx, c->run->im.e, b->v[0].pool, c->run->im.in, v, b->n, is_erased,
@@ -301,7 +303,8 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
         const struct message *m = &b->v[i].message.message;
         if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
             is_title_of(b->v[0].session.title, m->text) &&
-            (is_erased[i] || !tombstones_left(&c->run->im.bars, &ctx->arena, m).n))
+            (is_erased[i] ||
+             tombstones_left(&bars, &ctx->arena, m).n < (m->is_echo ? m->says : m->text).n))
             b->v[0].session.title = S("");
         if (!is_erased[i])
             b->v[kept++] = b->v[i];
