@@ -208,6 +208,19 @@ test('an erased message comes back with its episode, also when the rest was dist
   assert.deepEqual(json(await server.ask('GET', '/v1/sessions/c1/messages?space=sailor')).items, messages);
 });
 
+for (const script of [[], [distilled('A boat and a car.'), distilled('A car.')]])
+  test(`what somebody wrote about a session stays when an erased message of it comes back, distilled ${script.length} times`, async (t) => {
+    const { server } = await core(t, [...script]);
+    await ingest(server, 'c1', '', { turns: ['boat', 'car'].map((what) => ({ user: `I bought a ${what}, ${long}`, assistant: 'A fine one.' })) });
+    const [first] = json(await server.ask('GET', '/v1/sessions/c1/messages?space=sailor')).items;
+    const gone = json(await server.ask('DELETE', `/v1/memories/${first.id}?undo=true&space=sailor`));
+    await until('the rest is distilled', async () => !script.length || (await summaries(server))[0] === 'A car.');
+    const written = await server.ask('POST', '/v1/memories?space=sailor', { layer: 'episode', session: 'c1', content: 'By hand.', type: 'episodic' });
+    assert.equal(written.status, 201, written.text);
+    assert.ok(json(await server.ask('POST', `/v1/undo/${gone.undo}?space=sailor`)).restored >= 1);
+    assert.ok((await summaries(server)).includes('By hand.'), JSON.stringify(await summaries(server)));
+  });
+
 test('a question that took its words from an erased message shows them no more', async (t) => {
   const { server } = await core(t, []);
   const ask = async (session, ...said) => server.receipt((await server.chat({ model: 'x', messages: said.map((content, i) =>

@@ -86,7 +86,8 @@ static enum status erase_made_of(struct eraser *e, struct sessions *all, str ses
     *any = false;
     for (size_t i = 0; i < n; i++) {
         bool is_episode = v[i].layer == LAYER_EPISODE;
-        if (!is_episode && (v[i].origin != ORIGIN_DISTILLED || v[i].source.n))
+        bool is_written = v[i].origin != ORIGIN_DISTILLED;
+        if (is_episode ? is_written && e->is_undo : is_written || v[i].source.n)
             continue;
         *any = true;
         if (is_episode)

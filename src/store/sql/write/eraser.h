@@ -16,6 +16,7 @@ struct eraser {
     struct index_changes changes;
     struct pool_gain gain; /* below 0: what is erased */
     bool is_expiry;        /* what is erased had ended: nobody has forgotten it */
+    bool is_undo;          /* what was distilled makes room; what somebody wrote stays */
 };
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);

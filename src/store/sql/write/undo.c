@@ -198,9 +198,11 @@ static enum status follow_others(struct undoing *u)
 static enum status make_room(struct undoing *u)
 {
     for (size_t i = 0; i < u->waits.n; i++) {
-        struct eraser e = {.ctx = u->ctx, .db = u->db, .pool = u->pool};
+        struct eraser e = {.ctx = u->ctx, .db = u->db, .pool = u->pool, .is_undo = true};
         MEMORIES_WITH(v, n, &e, SQL_MEMORY_EPISODES, u->waits.v[i].no);
-        if (!SOME(k, n, !is_touched(&u->memories, memory_no(v[k].doc))))
+        if (!SOME(k, n,
+                  v[k].origin == ORIGIN_DISTILLED &&
+                      !is_touched(&u->memories, memory_no(v[k].doc))))
             continue;
         TRY(erase_distilled(&e, v->session));
         TRY(index_apply(u->ctx, u->db, &e.changes));
