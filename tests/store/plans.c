@@ -201,6 +201,22 @@ TEST(sums_walk_no_facts)
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
 
+/* Of a conversation each message asks, so none may read all receipts of the pool. */
+TEST(an_erased_message_reaches_the_receipts_of_its_chain)
+{
+    PLACE(p);
+    STORE(s, p);
+    sqlite3 *handle = open_beside(&p);
+    size_t k = 0;
+    while (strcmp(statements[k].name, "RECEIPT_DELETE_CHAIN") != 0)
+        k++;
+    str plan = plan_of(ctx, handle, statements[k].text);
+    if (str_find(plan, S("receipt_chain (pool=? AND chain=?")) == plan.n ||
+        str_find(plan, S("receipt_recent")) < plan.n)
+        fail_msg(S_FMT, S_ARG(plan));
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
 /* A session or a row is reached by its number, not by way of everything in its pool. */
 TEST(numbers_lead_to_rows)
 {

@@ -116,13 +116,13 @@ enum status erase_distilled(struct eraser *e, str session)
 enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 {
     assert(e->pool && !doc_is_memory(m->doc));
+    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, m->doc)); /* by its row */
     TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
     TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, -1, S("")));
     TRY(erasing_message(e->ctx, e->db, m));
     index_note_message(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
               : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
-    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, (int64_t)m->chain, m->doc));
     e->gain.messages--;
     return OK;
 }
