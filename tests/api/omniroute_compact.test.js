@@ -91,10 +91,15 @@ test('what is said twice is put into one summary: dry run, for good, and back', 
   const back = `/api/memory/${done.summaryId}`;
   const replaced = await ok('GET', `${back}/replaced`);
   assert.deepEqual([replaced.total, replaced.data.map((one) => one.id)], [3, old.map((one) => one.id)]);
+  const copy = (await server.ask('GET', '/v1/memories/export?all=true')).text;
   assert.deepEqual(await ok('POST', `${back}/reopen`), { success: true, reopenedCount: 3 });
+  const log = path.join(server.data, 'rememberd.db-wal');
+  assert.ok(!fs.existsSync(log) || !fs.readFileSync(log).includes(done.summaryId));
   const opened = (await ok('GET', '/api/memory')).data;
   assert.deepEqual(opened.map((one) => one.content).sort(), [...repeated, fresh.content].sort());
   // The summary has the words of each, and would keep them when one is erased.
+  const lines = async (text, query = '') => (await server.ask('POST', `/v1/memories/import${query}`, text, { 'content-type': 'application/x-ndjson' })).json();
+  assert.equal((await lines(copy)).erased, 1, 'nor does it come back with an older export');
   assert.equal((await server.ask('POST', `${back}/reopen`)).status, 404);
   assert.doesNotMatch((await server.ask('GET', '/v1/memories/export')).text, new RegExp(done.summaryId));
   assert.equal((await server.ask('GET', `/api/memory/${old[0].id}/replaced`)).status, 400);

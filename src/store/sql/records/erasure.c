@@ -17,8 +17,9 @@
  * either table, so that the file beside the database can follow by the numbers of the rows.
  *
  * Names and their hashes: a memory and a message by id; a memory by what it states; a message by
- * who said what in which second; a session by its id ("talk": its memories stayed); a space, a user
- * and an account by name, which cover all rows that are older.
+ * who said what in which second; a session by its id ("talk": its memories stayed); a summary by
+ * its id ("reopened": its members stayed, so only imports ask); a space, a user and an account by
+ * name, which cover all rows that are older.
  */
 
 static const str key_name = {"erasure_key", 11};
@@ -58,6 +59,8 @@ static void name_memory(struct arena *a, const struct erasure_key *key, struct p
                         const struct memory *m, struct erasure_names *out)
 {
     ERASURE_NAME(out, key, "id", pool.user, pool.space, m->id);
+    if (m->layer == LAYER_SUMMARY)
+        ERASURE_NAME(out, key, "reopened", pool.user, pool.space, m->id);
     ERASURE_NAME(out, key, "text", pool.user, pool.space, erasure_text(a, m));
 }
 

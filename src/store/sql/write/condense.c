@@ -4,6 +4,7 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/records/checks.h"
+#include "store/sql/records/erasure.h"
 #include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
@@ -102,6 +103,12 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
         return fail(ctx, CONFLICT, "the summary '" S_FMT "' %s", S_ARG(c->id),
                     summary.valid_to ? "is archived already"
                                      : "names no memories that it replaced");
+    /* For older exports alone: in an older backup its members are still closed. */
+    struct erasure_names names = {0};
+    ERASING_BEGUN(note, ctx, db, .pool = c->pool, .what = "bar");
+    ERASURE_NAME(&names, &note.key, "reopened", c->pool.user, c->pool.space, c->id);
+    TRY(erasing_names(ctx, &note, &names));
+    TRY(erasing_end(ctx, &note));
     TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
     TRY(erase_memory(&e, &summary)); /* first, so no member meets its key */
     for (size_t i = 0; i < n; i++)
@@ -115,9 +122,11 @@ enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool,
                          int64_t *reopened)
 {
     TRY(pool_check(ctx, pool));
-    TRY(writer_call(ctx, s->writer, reopen_summary, &(struct pool_call){pool, id, reopened}));
+    struct pool_call c = {pool, id, reopened};
+    struct task t = {.ctx = ctx, .call = reopen_summary, .what = &c, .erases = true};
+    TRY(writer_run(s->writer, &t));
     vector_cache_follow(s, &pool);
-    return OK;
+    return writer_erased(&t);
 }
 
 enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
