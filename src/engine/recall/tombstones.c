@@ -8,6 +8,7 @@
 #include "engine/questions/relatives.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "words/language.h"
 #include "words/words.h"
 
 /*
@@ -31,7 +32,8 @@ static const double same_share = 0.7, same_beside = 0.8, part_share = 0.5;
 struct statement statement_of(struct arena *a, str text)
 {
     struct words w = words_of(a, text, WORDS_MAX);
-    struct statement s = {terms_with_room(a, w.n), terms_with_room(a, w.n)};
+    struct statement s = {terms_with_room(a, w.n), terms_with_room(a, w.n),
+                          language_of(a, text, true) == GERMAN};
     for (const struct word *x = w.v; x < w.v + w.n; x++) {
         if (x->is_stop || lexicon_is(x->text, LEX_USER | LEX_STRESS))
             continue;
@@ -59,7 +61,8 @@ enum stating stating_of(const struct statement *s, const struct statement *sente
     bool is_part = is_sure || share >= part_share * whole;
     bool adds_nothing = shared == sentence->terms.n;
     double least = is_sure && all >= LONG ? same_share : same_beside;
-    if (!is_exchanged && (share >= least * whole || (adds_nothing && is_part)))
+    if ((!is_exchanged || sentence->has_nouns) &&
+        (share >= least * whole || (adds_nothing && is_part)))
         return STATES;
     return is_part ? MENTIONS : STATES_NOTHING;
 }

@@ -14,6 +14,7 @@
 struct statement {
     struct term_set terms;      /* its telling words */
     struct term_set particular; /* of these the names, numbers and such; one must be there */
+    bool has_nouns;             /* each noun looks like a name */
 };
 struct statement statement_of(struct arena *a, str text);
 
