@@ -47,6 +47,7 @@ static const char *const walkers[] = {
     "SIGNAL_STATS",
     "WORK_LIST",
     "POOL_USERS",
+    "POOL_USERS_WITH", /* each pool is asked for one id */
     "USER_SEALED",
     "ROLE_OWNED", /* whoever is more than a member */
     "ACCOUNT_COUNT",
