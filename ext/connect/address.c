@@ -1,17 +1,7 @@
 /* address.c - the server that a command talks to, and the token for it. */
+#include "app/print.h"
 #include "core/url.h"
 #include "ext/connect/connect.h"
-
-/* A server that listens on all addresses is called at this machine's own. */
-static str host_called(struct arena *a, str listen)
-{
-    static const char *const any[] = {"0.0.0.0:", "[::]:", "*:", ":", NULL};
-    for (const char *const *one = any; *one; one++)
-        if (str_starts(listen, str_of(*one)))
-            return str_printf(a, "127.0.0.1:" S_FMT,
-                              S_ARG(str_sub(listen, strlen(*one), listen.n)));
-    return listen;
-}
 
 enum status server_address(struct ctx *ctx, const struct options *o, str *out)
 {

@@ -122,7 +122,8 @@ static enum status file_of(struct ctx *ctx, struct plan *p, str path, struct edi
 static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str value, str *io)
 {
     str names = S("type,url,httpUrl,serverUrl,command,args,environment,headers.Authorization,"
-                  "headers.X-Memory-Space,headers.authorization,headers.x-memory-space");
+                  "headers.X-Memory-Space,headers.authorization,headers.x-memory-space,"
+                  "headers.AUTHORIZATION,headers.X-MEMORY-SPACE");
     struct json *now;
     TRY(json_parse(ctx, value, &now));
     while (names.n) {

@@ -199,11 +199,17 @@ static enum status find_table(struct ctx *ctx, str text, const char *table, size
  * has put beside them stays, such as a limit of time or what Codex notes of a tool. */
 static enum status renew_table(struct ctx *ctx, str text, const char *table, str lines, str *out)
 {
-    static const char *const ours[] = {"url",          "command",
-                                       "args",         "env",
-                                       "cwd",          "env_vars",
-                                       "bearer_token", "bearer_token_env_var",
-                                       "http_headers", NULL};
+    static const char *const ours[] = {"url",
+                                       "command",
+                                       "args",
+                                       "env",
+                                       "cwd",
+                                       "env_vars",
+                                       "bearer_token",
+                                       "bearer_token_env_var",
+                                       "http_headers",
+                                       "env_http_headers",
+                                       NULL};
     struct arena *a = &ctx->arena;
     struct reader r = {.ctx = ctx, .text = text};
     struct buf b = buf_make(a, text.n + lines.n);

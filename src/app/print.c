@@ -52,16 +52,23 @@ str date_of(struct arena *a, int64_t ms)
     return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");
 }
 
+str host_called(struct arena *a, str listen)
+{
+    static const char *const any[] = {"0.0.0.0:", "[::]:", "*:", ":", NULL};
+    for (const char *const *one = any; *one; one++)
+        if (str_starts(listen, str_of(*one)))
+            return str_printf(a, "127.0.0.1:" S_FMT,
+                              S_ARG(str_sub(listen, strlen(*one), listen.n)));
+    return listen;
+}
+
 str curl_target(struct arena *a, str listen)
 {
     if (str_starts(listen, S("unix:")))
         return str_printf(a, "--unix-socket " S_FMT " http://localhost",
                           S_ARG(str_sub(listen, S("unix:").n, listen.n)));
-    str any = S("http://0.0.0.0:"); /* no name that is served */
-    if (str_starts(listen, any))
-        return str_printf(a, "http://127.0.0.1:" S_FMT, S_ARG(str_sub(listen, any.n, listen.n)));
-    return str_starts(listen, S("http://")) ? listen
-                                            : str_printf(a, "http://" S_FMT, S_ARG(listen));
+    size_t scheme = str_starts(listen, S("http://")) ? S("http://").n : 0;
+    return str_printf(a, "http://" S_FMT, S_ARG(host_called(a, str_sub(listen, scheme, listen.n))));
 }
 
 const char *style_code(enum style style)

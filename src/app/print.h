@@ -23,6 +23,8 @@ str date_of(struct arena *a, int64_t ms);
 /* A listening address as arguments of curl: "http://127.0.0.1:7077", or for unix:PATH
  * "--unix-socket PATH http://localhost". */
 str curl_target(struct arena *a, str listen);
+/* A server that listens on all addresses is called at this machine's own. */
+str host_called(struct arena *a, str listen);
 
 /* What a terminal is sent before text that stands out, and behind it (STYLE_END). "" where standard
  * output is not a terminal, or NO_COLOR is set. */

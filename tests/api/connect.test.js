@@ -252,7 +252,7 @@ test('what someone has put into the entry stays when it is connected again', asy
   await started.ok('cursor');
   assert.deepEqual(jsonc(started.text('.cursor/mcp.json')).mcpServers.rememberd, { disabled: true, url: `${url}/mcp` });
   for (const [name, file, key, is, entry] of [
-    ['cursor', '.cursor/mcp.json', 'mcpServers', {}, { url: 'http://old/mcp', headers: { authorization: 'Bearer old', 'x-memory-space': 'old' } }],
+    ['cursor', '.cursor/mcp.json', 'mcpServers', {}, { url: 'http://old/mcp', headers: { authorization: 'Bearer old', 'x-memory-space': 'old', AUTHORIZATION: 'Bearer older' } }],
     ['cursor', '.cursor/mcp.json', 'mcpServers', { headers: null }, { url: 'http://old/mcp', headers: null }],
     ['opencode', '.config/opencode/opencode.json', 'mcp', { type: 'remote' }, { type: 'local', command: ['rememberd', 'mcp'], environment: { A: 'b' } }],
   ]) {
@@ -271,7 +271,7 @@ test('what someone has put into the entry stays when it is connected again', asy
   assert.match(await codex.ok('codex'), /^It is connected so already\.\n$/);
   await codex.ok('codex', '--remove');
   assert.equal(codex.text('.codex/config.toml'), 'a = 1\n\n[z]\n');
-  const twice = home({ '.codex/config.toml': '[mcp_servers.rememberd]\nurl = "x"\nenv_vars = ["A"]\n[mcp_servers.rememberd]\n' });
+  const twice = home({ '.codex/config.toml': '[mcp_servers.rememberd]\nurl = "x"\nenv_vars = ["A"]\nenv_http_headers = { Authorization = "OLD" }\n[mcp_servers.rememberd]\n' });
   await twice.ok('codex');
   assert.equal(twice.text('.codex/config.toml'), `[mcp_servers.rememberd]\nurl = "${url}/mcp"\n`);
   const late = home({ '.codex/config.toml': '[mcp_servers.rememberd.tools.x]\nb = 1\n[mcp_servers.rememberd]\nenabled = true\nurl = "x"' });

@@ -222,9 +222,9 @@ test('an address that others reach is refused until there is an admin token', as
   await make('--user', 'ada');
   assert.equal((await open()).code, 1, 'a plain token is not enough');
   await make('--admin', '--user', 'ada');
-  for (const listen of ['0.0.0.0:0', ':0']) { // the second is no loopback address, and does not say so
+  for (const listen of ['0.0.0.0:0', ':0', '[::]:0']) { // the second is no loopback address, and does not say so
     const started = await serve(t, { data: server.data, flags: ['--listen', listen] });
-    assert.match(started.stdout, /^listening on http:\/\/0\.0\.0\.0:/);
+    assert.match(started.stdout, /^listening on http:\/\/(0\.0\.0\.0|\[::\]):/);
     await until('an address that answers', () => /try: curl http:\/\/127\.0\.0\.1:/.test(started.stdout));
     started.url = `http://127.0.0.1:${started.port}`;
     assert.equal((await started.ask('GET', '/v1/models')).status, 401);
