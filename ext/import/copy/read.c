@@ -300,11 +300,12 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
     TRY(import_erased(ctx, c->run->im.e, b->v[0].pool, c->run->im.in, v, b->n, is_erased,
                       &c->run->im.report->erased));
     for (size_t i = 0; i < b->n; i++) {
-        const struct message *m = &b->v[i].message.message;
+        struct message m = b->v[i].message.message;
+        m.is_echo = false; /* a title is of all that was said */
         if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
-            is_title_of(b->v[0].session.title, m->text) &&
-            (is_erased[i] ||
-             tombstones_left(&bars, &ctx->arena, m).n < (m->is_echo ? m->says : m->text).n))
+            is_title_of(b->v[0].session.title, m.text) &&
+            (is_erased[i] || !is_title_of(b->v[0].session.title,
+                                          tombstones_left(&bars, &ctx->arena, &m))))
             b->v[0].session.title = S("");
         if (!is_erased[i])
             b->v[kept++] = b->v[i];

@@ -59,17 +59,17 @@ enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed,
 }
 
 /* The ids of the messages are noted like those of erased ones, for the receipts. */
-enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool, const struct barring *b)
+enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool, const struct barring *b,
+                             int64_t *erased)
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
-    int64_t erased = 0;
     TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
     for (size_t i = 0; i < b->n_messages; i++)
         TRY(SQL_DO(ctx, db, SQL_ERASED_ADD, b->messages[i], -1, S("")));
     for (size_t i = 0; i < b->n_sessions; i++)
         TRY(erase_distilled(&e, b->sessions[i]));
-    TRY(eraser_end(&e, &erased));
-    TRY(undo_summaries(ctx, db, pool, &erased));
+    TRY(eraser_end(&e, erased));
+    TRY(undo_summaries(ctx, db, pool, erased));
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
@@ -80,6 +80,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
     const struct barring *b = what;
     struct erasing_in note = {.pool = b->pool, .what = "bar", .undo = b->undo};
     bool is_forgotten = false;
+    int64_t erased = 0;
     UNDO_RECORD(undo);
     POOL_ROW(pool, ctx, db, b->pool);
     if (!pool.no)
@@ -100,7 +101,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
         ERASING(e);
         if (is_forgotten)
             TRY(erasing_begin(ctx, db, &note, &e));
-        TRY(erase_what_shows(ctx, db, pool.no, b));
+        TRY(erase_what_shows(ctx, db, pool.no, b, &erased));
         TRY(erasing_end(ctx, &e));
     }
     return undo_record_end(ctx, db, pool.no, b->undo, undo);

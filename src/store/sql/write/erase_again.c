@@ -130,7 +130,7 @@ static enum status erase_made_again(struct again *a, const uint64_t *barred, siz
         v[b.n_messages++] = m.id;
         sessions[b.n_sessions++] = m.session;
     }
-    return b.n_messages ? erase_what_shows(a->ctx, a->db, a->no, &b) : OK;
+    return b.n_messages ? erase_what_shows(a->ctx, a->db, a->no, &b, a->erased) : OK;
 }
 
 /* Of one that an undo took back, the last word is another. */
