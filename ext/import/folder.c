@@ -28,40 +28,30 @@ static int is_content(const struct dirent *e)
     return e->d_name[0] != '.' && !str_is_one_of(str_of(e->d_name), others);
 }
 
-static enum status list_folder(struct listing *l, str path, str name, int depth);
-
 /* Links are passed over: what a folder holds is imported, and not what it points to. */
-static enum status list_entry(struct listing *l, str folder, str inside, const char *entry,
-                              int depth)
+static enum status list_folder(struct listing *l, str path, str inside, int depth)
 {
     struct arena *a = &l->ctx->arena;
-    struct stat st;
-    str path = str_printf(a, S_FMT "/%s", S_ARG(folder), entry);
-    str name =
-        inside.n ? str_printf(a, S_FMT "/%s", S_ARG(inside), entry) : str_dup(a, str_of(entry));
-    const char *at = str_c(a, path);
-    if (lstat(at, &st) < 0)
-        return errno == ENOENT ? OK /* gone meanwhile */
-                               : fail(l->ctx, STORAGE, "%s: %s", at, strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        return list_folder(l, path, name, depth + 1);
-    if (S_ISREG(st.st_mode))
-        add_file(l, path, name, &st);
-    return OK;
-}
-
-static enum status list_folder(struct listing *l, str path, str name, int depth)
-{
     struct dirent **v;
+    struct stat st;
     enum status s = OK;
     if (depth > DEPTH_MAX)
         return fail(l->ctx, TOO_LARGE, S_FMT ": folders may be %d deep", S_ARG(path), DEPTH_MAX);
-    int n = scandir(str_c(&l->ctx->arena, path), &v, is_content, alphasort);
+    int n = scandir(str_c(a, path), &v, is_content, alphasort);
     if (n < 0)
         return fail(l->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
-    for (int i = 0; i < n; i++) {
-        s = s == OK ? list_entry(l, path, name, v[i]->d_name, depth) : s;
-        free(v[i]);
+    for (int i = 0; i < n; free(v[i++])) {
+        if (s != OK)
+            continue;
+        str at = str_printf(a, S_FMT "/%s", S_ARG(path), v[i]->d_name);
+        str name = str_printf(a, S_FMT "%s%s", S_ARG(inside), inside.n ? "/" : "", v[i]->d_name);
+        if (lstat(at.p, &st) < 0)
+            s = errno == ENOENT ? OK /* gone meanwhile */
+                                : fail(l->ctx, STORAGE, "%s: %s", at.p, strerror(errno));
+        else if (S_ISDIR(st.st_mode))
+            s = list_folder(l, at, name, depth + 1);
+        else if (S_ISREG(st.st_mode))
+            add_file(l, at, name, &st);
     }
     free(v);
     return s;
