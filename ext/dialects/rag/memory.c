@@ -40,16 +40,11 @@ double rag_importance(enum priority priority)
 
 SHAPE(invalid, (JSON, loc), (STR, msg), (STR, type));
 
-/* detail is a list for input that breaks a rule, else a sentence. */
-static FIELDS_OF(error_body, error, (AS_JSON, details, "detail", .empty = EMPTY_OUT),
-                 (AS_STR, summary, "detail", .empty = EMPTY_OUT));
-static const struct field error_words[] = {
-    {.name = "detail",
-     .type = FIELD_JSON,
-     .help = "a sentence, or for input that breaks a rule a list of {loc, msg, type}"},
-    {0},
-};
-static const struct error_shape rag_errors = {"RagError", "application/json", error_words};
+static FIELDS_OF(
+    error_body, error,
+    (AS_JSON, details, "detail",
+     .help = "a sentence, or for input that breaks a rule a list of {loc, msg, type}"));
+static const struct error_shape rag_errors = {"RagError", "application/json", error_fields};
 static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
 
 /* [{"loc": ["query", "page"], "msg": "…", "type": "…"}]: FastAPI tells body and query apart. */
@@ -71,13 +66,11 @@ static void word_rag_error(struct ctx *ctx, enum status s, const struct request 
                            struct reply *out)
 {
     struct error_body body = error_body_of(ctx, s, in, rules, "", out);
-    if (s == BAD_INPUT)
-        body.details = invalid_list(ctx, in);
-    else if (s == STORAGE)
-        body.summary = str_is(in->method, "GET") ? S("Failed to read memories")
+    if (s == STORAGE)
+        body.message = str_is(in->method, "GET") ? S("Failed to read memories")
                                                  : S("Failed to change memories");
-    else
-        body.summary = body.message;
+    body.details = s == BAD_INPUT ? invalid_list(ctx, in)
+                                  : json_of(ctx, quote_json(&ctx->arena, body.message));
     error_body_write(out, error_fields, &body);
 }
 
