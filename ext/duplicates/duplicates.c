@@ -311,17 +311,15 @@ enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_re
     engine_catch_up(ctx, e, pool);
     struct consolidation c = {.pool = pool, .seen = clock_ms()};
     struct duplicates *v;
-    size_t n, all = 0;
+    size_t n, cap = 0;
     *closed = 0;
     TRY(engine_duplicates(ctx, e, pool, &v, &n));
     for (size_t i = 0; i < n; i++)
-        all += v[i].n;
-    c.merges = NEW_N(&ctx->arena, struct merged, all + 1);
-    for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < v[i].n; k++)
-            c.merges[c.n_merges++] = (struct merged){.keep = v[i].first.id,
-                                                     .drop = v[i].v[k].memory.id,
-                                                     .metadata = v[i].first.metadata};
+            ARENA_ADD(&ctx->arena, c.merges, c.n_merges, cap) =
+                (struct merged){.keep = v[i].first.id,
+                                .drop = v[i].v[k].memory.id,
+                                .metadata = v[i].first.metadata};
     if (c.n_merges)
         TRY(store_consolidate(ctx, e->store, &c, closed));
     *groups = (int64_t)n;
