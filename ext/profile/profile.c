@@ -253,7 +253,14 @@ static void bar_fact(struct changes *c, const struct memory *m, str content)
     ARENA_ADD(&c->ctx->arena, c->forgotten, c->n_forgotten, c->cap_forgotten) = one;
 }
 
-/* "dog name: Olivia" is said as "my dog is called Olivia", without the word. */
+static void erase_fact(struct changes *c, str id)
+{
+    ARENA_ADD(&c->ctx->arena, c->erase, c->b.n_erase, c->cap_erase) = id;
+    c->b.erase = c->erase;
+}
+
+/* Erases it, with what it states barred: "dog name: Olivia" is said as "my dog is called Olivia",
+ * without the word. */
 static void forget_fact(struct changes *c, const struct memory *m)
 {
     const str label = str_of(" name:");
@@ -263,12 +270,7 @@ static void forget_fact(struct changes *c, const struct memory *m)
         bar_fact(c, m,
                  str_printf(&c->ctx->arena, S_FMT S_FMT, S_ARG(str_sub(m->content, 0, at)),
                             S_ARG(str_sub(m->content, at + label.n, m->content.n))));
-}
-
-static void erase_fact(struct changes *c, str id)
-{
-    ARENA_ADD(&c->ctx->arena, c->erase, c->b.n_erase, c->cap_erase) = id;
-    c->b.erase = c->erase;
+    erase_fact(c, m->id);
 }
 
 /* PUT_SUPERSEDE closes the memory with the same key, so the old value stays as history. */
@@ -316,7 +318,6 @@ static bool is_left(struct changes *c, const struct memory *m, const struct kept
     if (!SOME(i, b->n_erase, str_eq(b->erase[i], of->memory->id)))
         return false;
     forget_fact(c, m);
-    erase_fact(c, m->id);
     return true;
 }
 
@@ -357,7 +358,7 @@ static size_t forget_kept(struct changes *c, const struct profile_fact *f, int64
                         str_eq(shown_value(f->value), shown_value(at->fact.value));
         if (f->value->type == JSON_NULL)
             forget_fact(c, at->memory);
-        if (f->value->type == JSON_NULL || is_other)
+        else if (is_other)
             erase_fact(c, at->memory->id);
         live += is_live;
     }
@@ -471,10 +472,8 @@ enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool
     struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};
     engine_catch_up(ctx, e, pool); /* else the turn would be kept behind it */
     TRY(list_profile(ctx, e, pool, true, &c.kept));
-    for (size_t i = 0; i < c.kept.n; i++) {
+    for (size_t i = 0; i < c.kept.n; i++)
         forget_fact(&c, c.kept.v[i].memory);
-        erase_fact(&c, c.kept.v[i].memory->id);
-    }
     TRY(leave_told(&c, e));
     return write_changes(ctx, e, &c);
 }
