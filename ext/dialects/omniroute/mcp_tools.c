@@ -49,9 +49,7 @@ static enum status tool_search(struct tool_call *c)
                                   .only.type = in->type};
     TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     engine_memories_within(c->ctx, &found, ask.limit,
-                           in->max_tokens ? in->max_tokens
-                           : setting      ? setting
-                                          : OMNIROUTE_BUDGET);
+                           in->max_tokens ?: setting ?: OMNIROUTE_BUDGET);
     struct page_out *out = c->out;
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)
