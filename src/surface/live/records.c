@@ -96,20 +96,15 @@ static enum status walk_audit(struct ctx *ctx, struct app *app, struct audit_wal
     return s == CONFLICT || s == NOT_FOUND ? OK : s;
 }
 
-static str audit_name(struct ctx *ctx, const struct audit_in *a)
-{
-    return str_printf(&ctx->arena, "audit\n" S_FMT "\n" S_FMT "\n" S_FMT "\n%lld\n%lld",
-                      S_ARG(a->kind), S_ARG(a->by), S_ARG(a->who), (long long)a->after,
-                      (long long)a->before);
-}
-
 static HANDLER(audit_list)
 {
     const struct audit_in *a = in->in;
     struct record_page shape = {0};
     struct list_place place = {0};
-    if (a->cursor.n)
-        TRY(cursor_read(ctx, audit_name(ctx, a), a->cursor, &place));
+    str of = str_printf(&ctx->arena, "audit\n" S_FMT "\n" S_FMT "\n" S_FMT "\n%lld\n%lld",
+                        S_ARG(a->kind), S_ARG(a->by), S_ARG(a->who), (long long)a->after,
+                        (long long)a->before);
+    TRY(cursor_read(ctx, of, a->cursor, &place));
     struct audit_walk w = {.in = a, .end = place.row, .room = (size_t)a->limit};
     w.ring = ROOM_N(&ctx->arena, struct kept, w.room);
     TRY(walk_audit(ctx, app, &w, &shape.problem));
@@ -119,8 +114,7 @@ static HANDLER(audit_list)
         items[i] = w.ring[(w.n - 1 - i) % w.room].line;
     shape.page.total = w.total;
     if (w.n > n)
-        shape.page.next =
-            cursor_write(ctx, audit_name(ctx, a), &(struct list_place){.row = items[n - 1].no});
+        shape.page.next = cursor_write(ctx, of, &(struct list_place){.row = items[n - 1].no});
     return list_reply(ctx, audit_page_fields, &shape.page, items, n, sizeof *items, out);
 }
 

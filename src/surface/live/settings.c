@@ -107,10 +107,10 @@ static enum status list_upstreams(struct ctx *ctx, const struct settings *s,
     return json_list(ctx, upstream_out_fields, v, s->n_upstreams, sizeof *v, out);
 }
 
-/* All of them, or those that a change names. Upstreams are a list of their own. */
-static enum status write_settings(struct ctx *ctx, struct app *app, const struct json *named,
-                                  struct reply *out)
+/* All of them, or those that the body of a change names. Upstreams are a list of their own. */
+static HANDLER(settings_list)
 {
+    const struct json *named = in->json;
     struct settings *defaults = NEW(&ctx->arena, struct settings);
     const struct view v = {engine_own_settings(app->engine), engine_runtime(app->engine), defaults};
     struct settings_out shape = {0};
@@ -124,11 +124,6 @@ static enum status write_settings(struct ctx *ctx, struct app *app, const struct
     if (!named)
         TRY(list_upstreams(ctx, app->settings, &shape.upstreams));
     return reply_fields(out, settings_out_fields, &shape);
-}
-
-static HANDLER(settings_list)
-{
-    return write_settings(ctx, app, NULL, out);
 }
 
 /* The engine checks the values; here the reason is given why a setting cannot be changed. */
@@ -158,7 +153,7 @@ static HANDLER(settings_change)
     for (const struct json *m = in->json->first; m; m = m->next)
         TRY(check_setting(ctx, json_name(m)));
     TRY(engine_change_settings(ctx, app->engine, in->json, NULL_TAKES_BACK));
-    return write_settings(ctx, app, in->json, out);
+    return settings_list(ctx, app, in, out);
 }
 
 static const struct route routes[] = {
