@@ -310,8 +310,9 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
 }
 
 /* The client's next question may come with the next byte. */
-static void hand_over(struct answer_capture *c)
+static void hand_over(struct filter *f, UNUSED struct relay *r)
 {
+    struct answer_capture *c = capture_of(f);
     assert(!c->is_kept);
     if (c->form == UNREAD || c->is_whole)
         return;
@@ -319,18 +320,12 @@ static void hand_over(struct answer_capture *c)
     engine_turn_answered(c->engine, c->turn, captured_text, c);
 }
 
-static void end_watch(struct filter *f, UNUSED struct relay *r)
-{
-    hand_over(capture_of(f));
-}
-
 /* A client goes on at a stream's last event. */
 static void watch_bytes(struct filter *f, struct relay *r, str bytes)
 {
-    struct answer_capture *c = capture_of(f);
     read_bytes(f, r, bytes);
-    if (c->has_ended)
-        hand_over(c);
+    if (capture_of(f)->has_ended)
+        hand_over(f, r);
 }
 
 /* --- keeping before the end --- */
@@ -384,7 +379,7 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
 {
     static const struct filter_ops watching = {.head = begin_answer,
                                                .watch = watch_bytes,
-                                               .last = end_watch,
+                                               .last = hand_over,
                                                .done = end_capture};
     static const struct filter_ops holding = {HOLDING}, delaying = {HOLDING, .shows_head = true};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);

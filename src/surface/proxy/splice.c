@@ -83,7 +83,8 @@ static void beside_text(struct splice *s, const struct json *content, bool is_fr
     splice_at(s, at, 0, buf_str(&b));
 }
 
-str text_part(struct arena *a, str quoted)
+/* A part of a message that is this quoted text. */
+static str text_part(struct arena *a, str quoted)
 {
     return JSON_FORM(a, "{'type':'text','text':%}", quoted);
 }

@@ -24,8 +24,6 @@ void splice_at(struct splice *s, const char *at, size_t drop, str put);
 /* The new body in the arena, or the old one when nothing was cut. */
 str splice_done(const struct splice *s);
 
-/* A part of a message that is this quoted text. */
-str text_part(struct arena *a, str quoted);
 /* Makes a model's name shorter by the prefix that chose its upstream. */
 void splice_model(struct splice *s, const struct json *model, str shorter);
 
