@@ -474,9 +474,7 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     socklen_t n = sizeof peer;
     c->loop = l;
     c->is_refused = is_refused;
-    bool is_known = getpeername(fd, (struct sockaddr *)&peer, &n) == 0;
-    c->is_loopback = is_known && is_loopback_peer(&peer);
-    if (!c->is_loopback)
+    if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0 || !is_loopback_peer(&peer))
         c->address_n = address_of_peer(&peer, c->address);
     c->out = c->sending = c->pending = unbounded_buf();
     c->deadline_us = idle_deadline(l);

@@ -36,7 +36,7 @@ struct conn {
     int64_t deadline_us; /* of the state, or of the client's taking more output */
     size_t unsent;       /* at the last look, to see progress */
     enum conn_state state;
-    bool is_sending, is_resting, has_eof, close_after, lingers, closing, is_loopback,
+    bool is_sending, is_resting, has_eof, close_after, lingers, closing,
         is_refused; /* is_resting: it is not read */
 };
 

@@ -25,7 +25,7 @@ struct exchange *exchange_new(struct conn *c)
     x->conn = c;
     x->surface = s->router.rows[0].surface;
     incoming_init(&x->raw, &x->ctx, s->settings.header_max);
-    x->in.is_loopback = c->is_loopback;
+    x->in.is_loopback = !c->address_n;
     x->in.attempt = &x->attempt;
     x->in.began_us = clock_mono_us();
     /* The id in logs and X-Request-Id, as long as a span: a random number and a count. */

@@ -87,8 +87,6 @@ struct trace *trace_read(struct ctx *ctx, const struct request *in, bool begins)
     str parent = S(""), state = S("");
     size_t n_parents = 0;
     for (const struct header *h = in->headers; h < in->headers + in->n_headers; h++) {
-        if (h->name.n != sizeof "traceparent" - 1 && h->name.n != sizeof "tracestate" - 1)
-            continue;
         if (str_eq_nocase(h->name, S("traceparent"))) {
             parent = str_trim(h->value);
             n_parents++;
