@@ -34,13 +34,10 @@ static CURL *own_handle(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     assert(libcurl_is_open());
     pthread_once(&once, make_key);
-    CURL *easy = pthread_getspecific(handle_key);
-    if (easy) {
-        libcurl.easy_reset(easy);
-        return easy;
-    }
-    easy = libcurl.easy_init();
+    CURL *easy = pthread_getspecific(handle_key) ?: libcurl.easy_init();
     pthread_setspecific(handle_key, easy);
+    if (easy)
+        libcurl.easy_reset(easy);
     return easy;
 }
 
@@ -223,25 +220,23 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     curl_off_t retry = 0, bytes = -1;
     set_up(easy, ctx, call, &body);
     libcurl_set(easy, CURLOPT_HTTPHEADER, headers_of(ctx, call));
-    enum status s = call->key ? set_key(easy, ctx, call->key) : OK;
-    if (s == OK)
-        s = call_outcome(ctx, libcurl.easy_perform(easy), &body);
+    if (call->key)
+        TRY(set_key(easy, ctx, call->key));
+    TRY(call_outcome(ctx, libcurl.easy_perform(easy), &body));
     libcurl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &bytes);
     struct curl_header *wanted;
-    bool has_wanted =
-        s == OK && call->wants &&
-        libcurl.easy_header(easy, call->wants, 0, CURLH_HEADER, -1, &wanted) == CURLHE_OK;
-    if (s == OK)
-        *out = (struct answer){(int)code,
-                               str_dup(&ctx->arena, str_of(type)),
-                               buf_str(&body.all),
-                               (int64_t)retry * 1000,
-                               (int64_t)bytes,
-                               has_wanted ? str_dup(&ctx->arena, str_of(wanted->value)) : S("")};
-    return s;
+    bool has_wanted = call->wants && libcurl.easy_header(easy, call->wants, 0, CURLH_HEADER, -1,
+                                                         &wanted) == CURLHE_OK;
+    *out = (struct answer){(int)code,
+                           str_dup(&ctx->arena, str_of(type)),
+                           buf_str(&body.all),
+                           (int64_t)retry * 1000,
+                           (int64_t)bytes,
+                           has_wanted ? str_dup(&ctx->arena, str_of(wanted->value)) : S("")};
+    return OK;
 }
 
 enum status http_client_check(struct ctx *ctx, str *with)
