@@ -62,6 +62,8 @@ MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct 
  * GET without one. */
 MUST_USE enum status http_call_upstream(struct ctx *ctx, const struct upstream *up,
                                         const char *path, struct call call, struct answer *out);
+/* What shows a model server its key: the header that its settings name, else that of the API. */
+struct header http_key_header(struct arena *a, const struct upstream *up, bool is_anthropic);
 
 /*
  * The reason in another server's error answer: error.message, status.error, error, message or

@@ -246,6 +246,14 @@ enum status http_client_check(struct ctx *ctx, str *with)
     return OK;
 }
 
+struct header http_key_header(struct arena *a, const struct upstream *up, bool is_anthropic)
+{
+    int where = is_anthropic ? KEY_X_API_KEY : KEY_AUTHORIZATION;
+    if (name_index(key_header_names, up->key_in, where) == KEY_X_API_KEY)
+        return (struct header){S("x-api-key"), up->key};
+    return (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+}
+
 /* The version is a date that Anthropic's API requires in each request; later versions of the format
  * have other dates. Without a key its header is left out, as servers on this machine need none. */
 enum status http_call_upstream(struct ctx *ctx, const struct upstream *up, const char *path,
@@ -259,11 +267,8 @@ enum status http_call_upstream(struct ctx *ctx, const struct upstream *up, const
         headers[n++] = (struct header){S("Content-Type"), S("application/json")};
     if (is_anthropic)
         headers[n++] = (struct header){S("anthropic-version"), S("2023-06-01")};
-    if (up->key.n && is_anthropic)
-        headers[n++] = (struct header){S("x-api-key"), up->key};
-    else if (up->key.n)
-        headers[n++] =
-            (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    if (up->key.n)
+        headers[n++] = http_key_header(a, up, is_anthropic);
     call.url = upstream_url(a, up, str_of(path), S(""));
     call.method = call.body.n ? S("POST") : S("GET");
     call.headers = headers;

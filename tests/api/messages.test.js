@@ -156,7 +156,8 @@ test('a model chooses its upstream by its prefix, else by the dialect', async (t
   const [one, two] = [await claude(t), await claude(t)];
   const config = path.join(require('./lib.js').tempFolder(), 'config.json');
   fs.writeFileSync(config, JSON.stringify({ upstreams: [{ url: one.url, key: 'key-1' }, { name: 'claude', url: two.url, key: 'key-2', dialect: 'anthropic' },
-    { name: 'third', url: two.url, key: 'key-3', key_in: 'authorization' }] }));
+    { name: 'third', url: two.url, key: 'key-3', key_in: 'authorization' },
+    { name: 'fourth', url: two.url, key: 'key-4', key_in: 'x-api-key' }] }));
   const server = await serve(t, { flags: ['--config', config] });
   const asks = async (model, headers) => {
     const seen = [one.asked.length, two.asked.length];
@@ -173,6 +174,9 @@ test('a model chooses its upstream by its prefix, else by the dialect', async (t
   assert.deepEqual(await asks('m', { 'x-upstream-authorization': 'Bearer mine' }), ['two', 'm', undefined, 'Bearer mine']);
   await server.chat({ model: 'm', ...user('hi') });
   assert.equal(one.last().headers.authorization, 'Bearer key-1', 'chat completions keep to the default upstream');
+  await server.ask('GET', '/v1/doctor');
+  assert.deepEqual(two.asked.filter((x) => x.url === '/v1/models').map(({ headers }) => [headers['x-api-key'], headers.authorization]),
+    [['key-2', undefined], [undefined, 'Bearer key-3'], ['key-4', undefined]], 'the server asks with the key where clients do');
   for (const bad of [{ key_in: 'cookie' }, { dialect: 'klingon' }]) {
     fs.writeFileSync(config, JSON.stringify({ upstreams: [{ url: one.url, ...bad }] }));
     assert.match((await run(['serve', '--config', config])).stderr, new RegExp(`upstreams.${Object.keys(bad)[0]}: must be one of`));

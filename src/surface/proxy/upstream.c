@@ -132,15 +132,11 @@ static struct header credential_of(struct arena *a, const struct request *in,
                                    const struct upstream *up)
 {
     str own = auth_own_key(in);
-    int where = speaks_anthropic(in) ? KEY_X_API_KEY : KEY_AUTHORIZATION;
-    where = name_index(key_header_names, up->key_in, where);
     if (own.n)
         return (struct header){S("Authorization"), own};
     if (!up->key.n || auth_own_x_key(in))
         return (struct header){0};
-    if (where == KEY_X_API_KEY)
-        return (struct header){S("x-api-key"), up->key};
-    return (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    return http_key_header(a, up, speaks_anthropic(in));
 }
 
 /* The query without what is for us. */
