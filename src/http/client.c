@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "core/settings.h"
-#include "http/curl/egress_guard.h"
 #include "http/curl/libcurl.h"
 #include "http/http.h"
 #include "http/wire/reply.h"
@@ -46,7 +45,7 @@ struct body {
     CURL *easy;
     struct intake *intake;
     struct buf all;
-    struct egress egress;
+    char barred[ADDRESS_TEXT_MAX];
     const struct upload *upload;
     curl_off_t sent; /* of the upload */
 };
@@ -176,7 +175,7 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
     set_limits(easy, ctx, call);
     set_cut(easy, ctx);
     libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, &body->egress);
+    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, body->barred);
     libcurl_set(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     libcurl_set(easy, CURLOPT_WRITEDATA, body);
     if (call->upload) {
@@ -198,7 +197,7 @@ static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct bod
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)
-        return fail(ctx, UPSTREAM, "no answer: %s", egress_why(&ctx->arena, &body->egress, code));
+        return fail(ctx, UPSTREAM, "no answer: %s", egress_why(&ctx->arena, body->barred, code));
     return OK;
 }
 

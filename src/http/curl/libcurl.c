@@ -1,9 +1,11 @@
-/* libcurl.c - loads libcurl, once per process. */
+/* libcurl.c - loads libcurl, once per process; an address that is barred gets no socket. */
 #include "http/curl/libcurl.h"
 
 #include <dlfcn.h>
+#include <sys/socket.h>
 
 #include "base/workers.h"
+#include "http/http.h"
 
 struct libcurl libcurl;
 
@@ -83,4 +85,28 @@ void libcurl_set_route(CURL *easy)
         libcurl_set(easy, CURLOPT_CAINFO, certificates);
     libcurl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     libcurl_set(easy, CURLOPT_NOSIGNAL, 1L);
+}
+
+/* Set once, before the first thread. */
+static str allowed;
+
+void http_allow_addresses(str list)
+{
+    allowed = list;
+}
+
+int egress_socket(char barred[ADDRESS_TEXT_MAX], const struct curl_sockaddr *address, int flags)
+{
+    char text[ADDRESS_TEXT_MAX];
+    if (!address_is_barred(&address->addr, allowed, text))
+        return socket(address->family, address->socktype | SOCK_CLOEXEC | flags, address->protocol);
+    memcpy(barred, text, sizeof text);
+    return -1;
+}
+
+const char *egress_why(struct arena *a, const char *barred, CURLcode code)
+{
+    if (code != CURLE_COULDNT_CONNECT || !barred[0])
+        return libcurl.easy_strerror(code);
+    return str_printf(a, ADDRESS_BARRED, barred).p;
 }

@@ -1,9 +1,9 @@
-/* libcurl.h - libcurl's functions, which are found when the first call to another server is due. */
+/* libcurl.h - libcurl's functions, found when a first call is due, and the sockets of its calls. */
 #pragma once
 
 #include <curl/curl.h>
 
-#include "base/ctx.h"
+#include "core/url.h"
 
 /*
  * libcurl and the 25 libraries below it take 5 ms of processor time and 8 MB, which a server that
@@ -50,6 +50,12 @@ struct curl_slist *libcurl_header(struct arena *a, struct curl_slist *rest, str 
 struct curl_slist *libcurl_no_header(struct arena *a, struct curl_slist *rest, const char *line);
 /* How this handle finds its way: through the environment's proxy, but not to this machine. */
 void libcurl_set_route(CURL *easy);
+
+/* A socket for an address that curl is about to connect to, or -1 for one that is barred, whose
+ * text is noted. After the name was resolved, so that no name leads to a barred address. */
+int egress_socket(char barred[ADDRESS_TEXT_MAX], const struct curl_sockaddr *address, int flags);
+/* Why there is no answer: the barred address that was noted last, or curl's words. */
+const char *egress_why(struct arena *a, const char *barred, CURLcode code);
 
 /* curl's own check of an option's type works on linked functions only. The one mistake that a
  * compiler does not see otherwise: an int where libcurl reads a long. */

@@ -119,7 +119,7 @@ static int on_socket(UNUSED CURL *easy, curl_socket_t fd, int what, void *arg,
 static curl_socket_t on_open(void *arg, UNUSED curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *t = arg;
-    int fd = egress_socket(&t->egress, address, SOCK_NONBLOCK);
+    int fd = egress_socket(t->barred, address, SOCK_NONBLOCK);
     struct watch *w = fd < 0 ? NULL : watch_of(t->loop, fd);
     if (w && w->events)
         uv_poll_start(&w->poll, w->events, on_poll);

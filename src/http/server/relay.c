@@ -433,7 +433,7 @@ static void end_transfer(struct transfer *t, CURLcode code)
     if (code != CURLE_OK || !t->head_came) {
         fail_upstream(x, UPSTREAM,
                       x->relay->is_enough ? "its answer is too long"
-                      : code              ? egress_why(&x->ctx.arena, &t->egress, code)
+                      : code              ? egress_why(&x->ctx.arena, t->barred, code)
                                           : "it sent no head");
         return;
     }

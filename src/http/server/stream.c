@@ -103,7 +103,6 @@ void stream_sweep(struct exchange *x)
 {
     assert(x->phase == STREAMING);
     if (x->stream->ops->is_due && atomic_load(&x->loop->server->phase) != SERVING) {
-        x->keep_alive = false;
         x->conn->close_after = true;
         exchange_end_answer(x, !x->raw.is_old && !x->is_head);
         return;

@@ -3,7 +3,7 @@
 
 #include <curl/curl.h>
 
-#include "http/curl/egress_guard.h"
+#include "core/url.h"
 #include "http/http.h"
 #include "http/wire/mask.h"
 #include "http/wire/reply.h"
@@ -21,12 +21,12 @@ struct transfer {
     int64_t length;    /* of the body, as the upstream announced it, if has_length */
     uint64_t came;     /* of the body, so far */
     struct filter *at; /* whose end came last: its work runs on a worker */
-    struct egress egress;
-    struct mask mask;   /* of an error answer */
-    struct buf late;    /* what the filters gave there */
-    enum status worked; /* how their work went */
-    str disposition;    /* the upstream's Content-Disposition */
-    str hops;           /* the headers that its Connection names, with commas */
+    char barred[ADDRESS_TEXT_MAX]; /* the last address that got no socket, or "" */
+    struct mask mask;              /* of an error answer */
+    struct buf late;               /* what the filters gave there */
+    enum status worked;            /* how their work went */
+    str disposition;               /* the upstream's Content-Disposition */
+    str hops;                      /* the headers that its Connection names, with commas */
     struct has_lines has;
     bool is_paused, has_length, is_coded;
     bool is_active; /* a browser would run it */
