@@ -304,8 +304,8 @@ static enum status leave_erased(struct copying *c, struct ctx *ctx, struct batch
         m.is_echo = false; /* a title is of all that was said */
         if (b->v[0].kind == LINE_SESSION && b->v[i].kind == LINE_MESSAGE &&
             is_title_of(b->v[0].session.title, m.text) &&
-            (is_erased[i] || !is_title_of(b->v[0].session.title,
-                                          tombstones_left(&bars, &ctx->arena, &m))))
+            (is_erased[i] ||
+             !is_title_of(b->v[0].session.title, tombstones_left(&bars, &ctx->arena, &m))))
             b->v[0].session.title = S("");
         if (!is_erased[i])
             b->v[kept++] = b->v[i];
