@@ -41,6 +41,6 @@ TEST_NEEDS(texts_have_nearly_the_vectors_of_the_whole_model, missing_models)
     }
     printf("%d texts: cosine %.4f in the mean, %.4f at least\n", n, sum / n, least);
     CHECK(n >= 60);
-    CHECK(sum / n >= 0.82 && least >= 0.51); /* fitted further since: decisions/006 */
+    CHECK(sum / n >= 0.82 && least >= 0.52); /* fitted further since: decisions/006 */
     encoder_free(e);
 }

@@ -18,7 +18,7 @@ enum { WIDE = 8 };
 #define INLINE static inline __attribute__((always_inline))
 
 #define AVX2 __attribute__((target("avx2"), no_sanitize("thread")))
-#define VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
+#define VNNI __attribute__((target("avx512f,avx512vnni")))
 
 /* NAME_SET from the body NAME_body, for processors with the features in TARGET. */
 #define BUILD(TARGET, NAME, SET, PARAMS, ...)                                                      \

@@ -11,9 +11,9 @@
 
 /*
  * The model is BERT's encoder: six layers over all tokens of a block. Products are of
- * integers: weights have a scale for each group and output, the vectors of tokens one for each
- * token, found anew before each product. The steps between are in f32. Nothing changes after the
- * weights are expanded, so any number of threads may run it; each call has its own struct work.
+ * integers: weights have a scale for each output, the vectors of tokens one for each token, found
+ * anew before each product. The steps between are in f32. Nothing changes after the weights are
+ * expanded, so any number of threads may run it; each call has its own struct work.
  */
 
 /* [CLS] and [SEP]; the epsilon of BERT's norms. */
@@ -82,8 +82,8 @@ struct work {
     float *more; /* tokens × hidden: the output of one part */
     float *wide; /* tokens × wide: query, key and value, or the wide layer; sums of products */
     float *room;
-    struct product_values values;
-    float rows[TOKENS_MAX]; /* the scale of each token's values */
+    uint8_t *bytes;
+    float rows[TOKENS_MAX]; /* the scale of each token's bytes */
 };
 
 static void work_free(struct work *w)
@@ -92,8 +92,7 @@ static void work_free(struct work *w)
     free(w->more);
     free(w->wide);
     free(w->room);
-    free(w->values.bytes);
-    free(w->values.offsets);
+    free(w->bytes);
 }
 
 /* Not zeroed: every cell is written before it is read. */
@@ -104,8 +103,7 @@ static struct work work_for(size_t n)
         .more = heap_grow(NULL, n * ENCODER_HIDDEN * sizeof(float)),
         .wide = heap_grow(NULL, n * ENCODER_WIDE * sizeof(float)),
         .room = heap_grow(NULL, STEPS_ROOM * sizeof(float)),
-        .values.bytes = heap_grow(NULL, n * ENCODER_WIDE),
-        .values.offsets = heap_grow(NULL, n * ENCODER_WIDE / ENCODER_GROUP * 2 * sizeof(int16_t)),
+        .bytes = heap_grow(NULL, n * ENCODER_WIDE),
     };
 }
 
@@ -113,8 +111,8 @@ static struct work work_for(size_t n)
 static void run_linear(const struct encoder_kernels *k, struct work *w, const struct linear *l,
                        size_t n, const float *v, float *out)
 {
-    k->steps->to_bytes(v, n, l->product.inputs, w->values, w->rows);
-    k->product(&l->product, w->values, n, (int32_t *)out);
+    k->steps->to_bytes(v, n, l->product.inputs, w->bytes, w->rows);
+    k->product(&l->product, w->bytes, n, (int32_t *)out);
     k->steps->to_floats(out, n, l->product.outputs, w->rows, l->columns);
 }
 

@@ -17,5 +17,6 @@ typedef void likeness_run(const int8_t *question, size_t blocks, const int8_t *t
 
 likeness_run likeness_plain;
 #ifdef __x86_64__
-likeness_run likeness_avx2; /* the processor must have it */
+/* The processor must have AVX2, or AVX-512 with VNNI. */
+likeness_run likeness_avx2, likeness_vnni;
 #endif

@@ -28,30 +28,19 @@ INLINE float greatest_of(const wide *v, size_t n)
     return greatest;
 }
 
-typedef int8_t wide_bytes __attribute__((vector_size(8), aligned(1), may_alias));
-
-_Static_assert((int)WIDE == 2 * PRODUCT_STEP, "a wide number has the values of two steps");
-
 /* Adding the magic number rounds to a whole one, ties to even, which then is in the low bits. A row
  * of zeros has the scale 0. */
-INLINE void to_bytes_body(const float *v, size_t n, size_t wide_n, struct product_values out,
-                          float *scales)
+INLINE void to_bytes_body(const float *v, size_t n, size_t wide_n, uint8_t *out, float *scales)
 {
-    const float magic = 0x1.8p23F;
-    for (size_t r = 0; r < n; r++, v += wide_n, out.bytes += wide_n) {
+    const float magic = 0x1.8p23F + PRODUCT_OFFSET;
+    for (size_t r = 0; r < n; r++, v += wide_n, out += wide_n) {
         float greatest = greatest_of((const wide *)v, wide_n);
         float by = greatest > 0 ? 127 / greatest : 0;
         scales[r] = greatest / 127;
-        for (size_t i = 0; i < wide_n; i += PRODUCT_GROUP, out.offsets += 2) {
-            wide_int sum = {0};
-            for (size_t at = i; at < i + PRODUCT_GROUP; at += WIDE) {
-                wide x = *(const wide *)(v + at) * by + magic;
-                wide_int low = (wide_int)x << 24 >> 24;
-                sum += low;
-                *(wide_bytes *)(out.bytes + at) = __builtin_convertvector(low, wide_bytes);
-            }
-            out.offsets[0] = (int16_t)(-PRODUCT_OFFSET * (sum[0] + sum[1] + sum[4] + sum[5]));
-            out.offsets[1] = (int16_t)(-PRODUCT_OFFSET * (sum[2] + sum[3] + sum[6] + sum[7]));
+        for (size_t i = 0; i < wide_n; i += WIDE) {
+            wide x = *(const wide *)(v + i) * by + magic;
+            for (int k = 0; k < WIDE; k++)
+                out[i + (size_t)k] = (uint8_t)((wide_int)x)[k];
         }
     }
 }
@@ -180,8 +169,8 @@ INLINE void project_body(const float *directions, const float *v, float *out)
 /* One set from the bodies above, for processors with the features in TARGET. */
 #define STEPS(SET, BETWEEN, TARGET)                                                                \
     BUILD(TARGET, to_bytes, SET,                                                                   \
-          (const float *v, size_t n, size_t wide_n, struct product_values out, float *scales), v,  \
-          n, wide_n, out, scales)                                                                  \
+          (const float *v, size_t n, size_t wide_n, uint8_t *out, float *scales), v, n, wide_n,    \
+          out, scales)                                                                             \
     BUILD(TARGET, to_floats, SET,                                                                  \
           (void *v, size_t n, size_t wide_n, const float *rows, const float *columns), v, n,       \
           wide_n, rows, columns)                                                                   \
@@ -216,7 +205,7 @@ static bool has_vnni(void)
 
 const struct encoder_kernels encoder_kernels[] = {
 #ifdef __x86_64__
-    {"AVX-512 VNNI", has_vnni, product_vnni, &steps_avx2, likeness_avx2},
+    {"AVX-512 VNNI", has_vnni, product_vnni, &steps_avx2, likeness_vnni},
     {"AVX2", has_avx2, product_avx2, &steps_avx2, likeness_avx2},
 #endif
     {"plain C", runs_everywhere, product_plain, &steps_plain, likeness_plain},

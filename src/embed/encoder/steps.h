@@ -11,10 +11,9 @@ enum { STEPS_TOKENS_MAX = 192, STEPS_ROOM = (2 * ENCODER_HEAD + 4) * STEPS_TOKEN
 
 /* Every set gives the same floats, bit by bit, on processors of one architecture. */
 struct steps {
-    /* v, n rows of wide floats, as values of a product: each row times 127 over its greatest
-     * magnitude. scales gets what undoes that. */
-    void (*to_bytes)(const float *v, size_t n, size_t wide, struct product_values out,
-                     float *scales);
+    /* v, n rows of wide floats, as bytes for a product: each row times 127 over its greatest
+     * magnitude, plus PRODUCT_OFFSET. scales gets what undoes the first. */
+    void (*to_bytes)(const float *v, size_t n, size_t wide, uint8_t *out, float *scales);
     /* Sums of products to floats, in place: each times the scale of its row and its column. */
     void (*to_floats)(void *v, size_t n, size_t wide, const float *rows, const float *columns);
     /* Attention of n tokens with query, key and value each; room has STEPS_ROOM floats. */

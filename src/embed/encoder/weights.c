@@ -1,49 +1,54 @@
-/* weights.c - puts the 4-bit weights into the order of the products, and the rest into floats. */
+/* weights.c - expands 4-bit weights to 7 bits, and the rest of the file to floats. */
 #include "embed/encoder/weights.h"
 
 #include <math.h>
 
 /*
- * A group of weights has a scale of its own. A product multiplies by integers, so the scales of an
- * output become integers times one float: a two thousandth of the greatest is lost at most. The
- * embedding table stays as it is in the file: a text reads a few of its rows.
+ * A group of weights has a scale of its own, and a product of integers can have only one for each
+ * output. So a row becomes 7-bit numbers with one scale: it has 16 levels in each group before, and
+ * 127 over all after. That loses a fortieth of what the 4 bits have lost. The embedding table stays
+ * as it is in the file: a text reads a few of its rows.
  */
 
-static const size_t byte_count = (size_t)ENCODER_LAYERS * ENCODER_LINEAR / 2;
-
-_Static_assert((int)ENCODER_GROUP == (int)PRODUCT_GROUP, "scales are of the groups of products");
+static const size_t byte_count = (size_t)ENCODER_LAYERS * ENCODER_LINEAR;
 
 /* Where reading has come to; each part of the file is read once, from its beginning to its end. */
 struct reading {
     struct encoder_weights *out;
     size_t nibbles, floats; /* taken so far */
-    uint8_t *bytes;
+    int8_t *bytes;
 };
 
 /* --- the layers --- */
 
-/* An output's weights: from -8 to 7 in the file, two in a byte, the lower half first. */
-static void place_weights(const uint8_t *pairs, size_t inputs, size_t output, uint8_t *out)
+static void read_row(const struct encoder_file *f, size_t from, size_t n, float *out)
 {
-    int by = product_is_upper(output) ? 4 : 0;
-    for (size_t i = 0; i < inputs; i++) {
-        int v = pairs[i / 2] >> (i % 2 ? 4 : 0) & 15;
-        out[product_place(inputs, output, i)] |= (uint8_t)((v ^ PRODUCT_OFFSET) << by);
+    float scales[ENCODER_WIDE / ENCODER_GROUP];
+    halves_read(f->scales, from / ENCODER_GROUP, n / ENCODER_GROUP, scales);
+    for (size_t i = 0; i < n; i += 2) {
+        uint8_t pair = f->nibbles[(from + i) / 2];
+        float scale = scales[i / ENCODER_GROUP];
+        out[i] = (float)(((pair & 15) ^ 8) - 8) * scale;
+        out[i + 1] = (float)(((pair >> 4) ^ 8) - 8) * scale;
     }
 }
 
-/* An output's scales; returns what undoes that they became integers. */
-static float place_scales(const float *scales, size_t inputs, size_t output, int16_t *out)
+/* Rounds one row to 7 bits and puts it where the products read it; returns its sum. */
+static int32_t pack_row(const float *row, size_t inputs, size_t output, int8_t *out, float *scale)
 {
     float most = 0;
-    for (size_t g = 0; g < inputs / PRODUCT_GROUP; g++)
-        most = fabsf(scales[g]) > most ? fabsf(scales[g]) : most;
-    float by = most > 0 ? PRODUCT_SCALE / most : 0;
-    for (size_t g = 0; g < inputs / PRODUCT_GROUP; g++) {
-        int16_t *to = out + product_scale_place(inputs, output, g);
-        to[0] = to[1] = (int16_t)lrintf(scales[g] * by);
+    int32_t sum = 0;
+    for (size_t i = 0; i < inputs; i++)
+        most = fabsf(row[i]) > most ? fabsf(row[i]) : most;
+    *scale = most / PRODUCT_WEIGHT;
+    float by = most > 0 ? PRODUCT_WEIGHT / most : 0;
+    for (size_t i = 0; i < inputs; i++) {
+        long v = lrintf(row[i] * by);
+        assert(v >= -PRODUCT_WEIGHT && v <= PRODUCT_WEIGHT);
+        out[product_place(inputs, output, i)] = (int8_t)v;
+        sum += (int32_t)v;
     }
-    return most / PRODUCT_SCALE;
+    return sum;
 }
 
 static const float *take_floats(struct reading *r, size_t n)
@@ -56,19 +61,17 @@ static const float *take_floats(struct reading *r, size_t n)
 
 static void take_linear(struct reading *r, size_t outputs, size_t inputs, struct linear *out)
 {
-    const struct encoder_file *f = &r->out->file;
-    float row[ENCODER_WIDE / ENCODER_GROUP], *columns = NEW_N(&r->out->arena, float, outputs);
-    size_t groups = inputs / ENCODER_GROUP;
-    int16_t *scales = NEW_N(&r->out->arena, int16_t, 2 * groups * outputs);
-    assert(inputs <= ENCODER_WIDE && outputs % PRODUCT_ROWS == 0 && inputs % ENCODER_GROUP == 0);
-    for (size_t o = 0; o < outputs; o++, r->nibbles += inputs) {
-        place_weights(f->nibbles + r->nibbles / 2, inputs, o, r->bytes);
-        halves_read(f->scales, r->nibbles / ENCODER_GROUP, groups, row);
-        columns[o] = place_scales(row, inputs, o, scales);
+    float row[ENCODER_WIDE], *columns = NEW_N(&r->out->arena, float, outputs);
+    int32_t *starts = NEW_N(&r->out->arena, int32_t, outputs);
+    assert(inputs <= ENCODER_WIDE && outputs % PRODUCT_ROWS == 0 && inputs % PRODUCT_STEP == 0);
+    for (size_t o = 0; o < outputs; o++) {
+        read_row(&r->out->file, r->nibbles, inputs, row);
+        starts[o] = -PRODUCT_OFFSET * pack_row(row, inputs, o, r->bytes, &columns[o]);
+        r->nibbles += inputs;
     }
-    out->product = (struct product){r->bytes, scales, outputs, inputs};
+    out->product = (struct product){r->bytes, starts, outputs, inputs};
     out->columns = columns;
-    r->bytes += outputs * inputs / 2;
+    r->bytes += outputs * inputs;
 }
 
 static struct norm take_norm(struct reading *r)
@@ -112,13 +115,13 @@ enum status weights_open(struct ctx *ctx, str bytes, struct encoder_weights *out
     enum { ALIGN = 64, CENTRES = ENCODER_PARTS * ENCODER_CODES * ENCODER_PART };
     struct encoder_weights w = {0};
     TRY(encoder_file_read(ctx, bytes, &w.file));
-    w.bytes = heap_alloc(byte_count + ALIGN);
+    w.bytes = heap_grow(NULL, byte_count + ALIGN);
     struct reading r = {.out = &w, .bytes = w.bytes};
     r.bytes += (ALIGN - (uintptr_t)r.bytes % ALIGN) % ALIGN;
     w.begin = take_norm(&r);
     for (size_t i = 0; i < ENCODER_LAYERS; i++)
         take_layer(&r, &w.layers[i]);
-    assert(r.nibbles == 2 * byte_count);
+    assert(r.nibbles == byte_count);
     float *centres = NEW_N(&w.arena, float, CENTRES);
     halves_read(w.file.centres, 0, CENTRES, centres);
     w.centres = centres;

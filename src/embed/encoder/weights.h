@@ -21,7 +21,7 @@ struct encoder_layer {
 
 struct encoder_weights {
     struct arena arena; /* of all below, except: */
-    void *bytes;        /* the 4-bit weights */
+    void *bytes;        /* the 7-bit weights */
     struct encoder_file file;
     struct encoder_layer layers[ENCODER_LAYERS];
     struct norm begin;
