@@ -24,7 +24,7 @@ static const struct breadth {
     [COVERAGE_BALANCED] = {0.975,
                            {[ONE_THING] = {{170, 540, 0.000625}, {220, 760, 0.00043}},
                             [SEVERAL] = {{400, 560, 0.0002}, {400, 760, 0.0002}},
-                            [ALL_THAT_WAS_SAID] = {{170, 570, 0.00056}, {220, 760, 0.00043}}}},
+                            [ALL_THAT_WAS_SAID] = {{170, 600, 0.00065}, {220, 760, 0.00043}}}},
     [COVERAGE_FULL] = {0.99, {[0 ... BREADTHS_OF - 1] = {{-1, -1, 0}, {-1, -1, 0}}}}};
 
 /* Conversations of people: their lines are short and their ranking is sure. */
