@@ -1,6 +1,7 @@
 /* groups.c - writes that share a transaction: their order, their failures, their waits, their
  * locks. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 
 #include "lib/store.h"
@@ -238,4 +239,245 @@ TEST(a_failure_before_the_new_connection_is_that_postgresql_is_away)
     struct message m = said("m1", "user", "Ithaca", 1000);
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     CHECK_OK(writer_failure(ctx, w));
+}
+
+/* --- tasks that are run again, or undone --- */
+
+/* A call of its own thread, which waits in the queue when call_begin returns. */
+struct call {
+    struct store *s;
+    enum status (*run)(struct ctx *ctx, struct call *c);
+    struct ctx ctx;
+    enum status status;
+    struct waiting_session *due;
+    size_t n_due;
+    struct follower follower;
+    size_t heard;
+    atomic_bool is_over;
+    pthread_t thread;
+};
+
+static void *run_call(void *arg)
+{
+    struct call *c = arg;
+    c->status = c->run(&c->ctx, c);
+    return NULL;
+}
+
+static int64_t queued_in(struct store *s)
+{
+    HOLD(&s->writer->lock);
+    return s->writer->queued;
+}
+
+static void call_begin(struct call *c)
+{
+    int64_t before = queued_in(c->s);
+    CHECK_INT(pthread_create(&c->thread, NULL, run_call, c), 0);
+    while (queued_in(c->s) == before)
+        sched_yield();
+}
+
+static enum status call_end(struct call *c)
+{
+    pthread_join(c->thread, NULL);
+    ctx_free(&c->ctx);
+    return c->status;
+}
+
+/* The connection breaks within the group, once. */
+static enum status lose_once(struct ctx *ctx, struct db *db, const void *what)
+{
+    bool *is_lost = *(bool *const *)what;
+    int64_t n;
+    if (*is_lost)
+        return OK;
+    *is_lost = true;
+    return db_int(ctx, db, "SELECT pg_terminate_backend(pg_backend_pid())::int", &n);
+}
+
+static enum status run_loss(struct ctx *ctx, struct call *c)
+{
+    bool is_lost = false, *at = &is_lost;
+    return writer_call(ctx, c->s->writer, lose_once, &at);
+}
+
+static enum status claim_sessions(struct ctx *ctx, struct call *c)
+{
+    TRY(store_due_sessions(ctx, c->s, 60000, 1, &c->due, &c->n_due));
+    CHECK_INT(c->n_due, 1);
+    CHECK_STR(c->due->session, S("talk"));
+    CHECK_STR(c->due->pool.user, S("user 0"));
+    return OK;
+}
+
+TEST(a_claim_is_made_once_more_behind_a_lost_connection)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct hold_up h;
+    struct call claim = {.s = s, .run = claim_sessions}, loss = {.s = s, .run = run_loss};
+    if (!is_on_postgres())
+        return;
+    queue_turn(ctx, s, 0, S("m0"), false);
+    CHECK_OK(store_flush(ctx, s));
+    hold_begin(&h, s);
+    call_begin(&claim);
+    call_begin(&loss);
+    hold_end(&h);
+    CHECK_OK(call_end(&claim));
+    CHECK_OK(call_end(&loss));
+}
+
+/* The user goes on talking: so nobody else finishes the erasure. */
+static enum status go_on_talking(struct ctx *ctx, struct call *c)
+{
+    for (int i = 0; !atomic_load(&c->is_over); i++) {
+        struct message m = said(str_printf(&ctx->arena, "m%d", i).p, "user", "Troy", 1000);
+        TRY(say(ctx, c->s, mine, "s1", &m));
+    }
+    return OK;
+}
+
+/* The 100th row takes the connection with it, once: a sequence knows no transactions. */
+TEST(a_long_erasure_leaves_nothing_behind_a_lost_connection)
+{
+    enum { MANY = 300 };
+    PLACE(p);
+    STORE(s, p);
+    struct call talk = {.s = s, .run = go_on_talking};
+    int64_t erased;
+    if (!is_on_postgres())
+        return;
+    struct memory *v = NEW_N(&ctx->arena, struct memory, MANY);
+    for (int i = 0; i < MANY; i++)
+        v[i] = fact(str_printf(&ctx->arena, "f%03d", i).p, "", "a boat");
+    struct bundle b = {.pool = mine, .memories = v, .n_memories = MANY};
+    CHECK_OK(store_write(ctx, s, &b));
+    place_do(ctx, &p,
+             "CREATE SEQUENCE cuts; CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS"
+             " $$BEGIN IF nextval('cuts') = 100 THEN PERFORM pg_terminate_backend("
+             "pg_backend_pid()); END IF; RETURN NULL; END$$; CREATE TRIGGER cut AFTER DELETE ON"
+             " memory FOR EACH ROW EXECUTE FUNCTION cut()");
+    call_begin(&talk);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .memories = true}, &erased));
+    atomic_store(&talk.is_over, true);
+    CHECK_OK(call_end(&talk));
+    CHECK_INT(place_int(ctx, &p, "SELECT count(*) FROM memory"), 0);
+    CHECK_INT(erased, MANY);
+    CHECK_INT(place_int(ctx, &p, "SELECT sum(memories) FROM erasure"), MANY);
+    check_healthy(ctx, s);
+}
+
+static void import_memory(struct ctx *ctx, struct store *s, int pool, struct memory m)
+{
+    struct bundle b = {.pool = pool_at(ctx, pool),
+                       .memories = &m,
+                       .n_memories = 1,
+                       .rule = PUT_IMPORT};
+    CHECK_OK(store_write_later(ctx, s, &b));
+}
+
+TEST(what_is_written_once_more_is_the_same)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct hold_up h;
+    struct memory m = fact("f1", "town", "Ithaca"), found;
+    m.updated = m.created;
+    import_memory(ctx, s, 0, m);
+    CHECK_OK(store_flush(ctx, s));
+    hold_begin(&h, s);
+    m.updated++;
+    m.valid_to = m.created + 1000;
+    import_memory(ctx, s, 0, m);
+    queue_turn(ctx, s, 1, S("m1"), true); /* it fails, and with it those of its savepoint */
+    hold_end(&h);
+    CHECK_INT(store_flush(ctx, s), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_memory(ctx, s, pool_at(ctx, 0), S("f1"), &found));
+    CHECK_INT(found.valid_to, m.valid_to);
+    check_healthy(ctx, s);
+}
+
+static enum status write_in_vain(struct ctx *ctx, struct call *c)
+{
+    struct memory m = fact("f3", "town", "Sparta");
+    str gone = S("f1");
+    struct bundle b = {.pool = mine,
+                       .memories = &m,
+                       .n_memories = 1,
+                       .rule = PUT_NEW,
+                       .erase = &gone,
+                       .n_erase = 1};
+    return store_write(ctx, c->s, &b);
+}
+
+TEST(what_a_write_that_failed_had_erased_is_found_by_its_words)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct hold_up h;
+    struct memory boat = fact("f1", "boat", "Ithaca"), town = fact("f2", "town", "Troy");
+    struct call vain = {.s = s, .run = write_in_vain};
+    CHECK_OK(keep(ctx, s, mine, PUT_NEW, &boat));
+    CHECK_OK(keep(ctx, s, mine, PUT_NEW, &town));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    hold_begin(&h, s);
+    queue_turn(ctx, s, 0, S("m0"), false);
+    call_begin(&vain);
+    hold_end(&h);
+    CHECK_INT(call_end(&vain), CONFLICT);
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    CHECK_INT(find(ctx, s, mine, "troy").n, 1);
+    CHECK_INT(find(ctx, s, mine, "sparta").n, 0);
+    check_healthy(ctx, s);
+}
+
+static void note_events(struct follower *f, const struct event *v, size_t n)
+{
+    struct call *c = (struct call *)((char *)f - offsetof(struct call, follower));
+    (void)v;
+    c->heard += n;
+}
+
+static enum status follow_store(struct ctx *ctx, struct call *c)
+{
+    return store_follow(ctx, c->s, &c->follower);
+}
+
+/* As SQLite does where the disk is full. */
+static enum status end_transaction(struct ctx *ctx, struct db *db, const void *what)
+{
+    (void)what;
+    TRY(db_exec(ctx, db, "ROLLBACK"));
+    return fail(ctx, STORAGE, "the transaction is gone");
+}
+
+static enum status run_end(struct ctx *ctx, struct call *c)
+{
+    return writer_call(ctx, c->s->writer, end_transaction, NULL);
+}
+
+TEST(who_could_not_follow_can_try_again)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct hold_up h;
+    struct memory m = fact("f1", "town", "Ithaca");
+    struct call follow = {.s = s, .run = follow_store, .follower = {.take = note_events}};
+    struct call other = {.s = s, .run = is_on_postgres() ? run_loss : run_end};
+    hold_begin(&h, s);
+    call_begin(&follow);
+    call_begin(&other);
+    hold_end(&h);
+    CHECK_INT(call_end(&follow), is_on_postgres() ? OK : STORAGE);
+    CHECK_INT(call_end(&other), is_on_postgres() ? OK : STORAGE);
+    if (!is_on_postgres())
+        CHECK_OK(store_follow(ctx, s, &follow.follower));
+    follow.heard = 0;
+    CHECK_OK(keep(ctx, s, mine, PUT_NEW, &m));
+    CHECK(follow.heard > 0);
+    CHECK_OK(store_follow(ctx, s, NULL));
 }

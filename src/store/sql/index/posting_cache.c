@@ -390,6 +390,12 @@ void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum wor
                                                 .is_removal = is_removal});
 }
 
+size_t word_lists_noted(struct word_lists *lists, size_t most)
+{
+    lists->n_changes = lists->n_changes < most ? lists->n_changes : most;
+    return lists->n_changes;
+}
+
 /* What a place becomes. */
 struct next_place {
     struct place *p;

@@ -58,6 +58,8 @@ bool word_lists_is_changing(struct word_lists *lists);
  * from word_lists_end on. */
 void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_column at,
                        bool is_removal);
+/* How many such changes are noted: at most so many from now on, as what came behind was undone. */
+size_t word_lists_noted(struct word_lists *lists, size_t most);
 /* A document is added or removed. */
 void word_lists_drop_document(struct word_lists *lists, doc_id doc);
 /* The view of the transaction that is about to be committed. */

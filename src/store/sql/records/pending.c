@@ -130,6 +130,7 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
     struct claim *c = *(struct claim *const *)what;
     int64_t *sessions = NEW_N(&ctx->arena, int64_t, c->limit), now = clock_ms();
     c->v = NEW_N(&ctx->arena, struct waiting_session, c->limit);
+    c->n = 0;            /* it may run again, behind a lost connection */
     if (is_postgres(db)) /* other servers may have ended */
         TRY(claims_free(ctx, db));
     TRY(find_due(ctx, db, now, c, sessions));

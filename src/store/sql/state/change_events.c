@@ -22,27 +22,27 @@ enum {
     ALIKE_MAX = 8     /* so many notes back an equal one is looked for: turns of one session */
 };
 
-#define NOTE(kind, row) "SELECT note(" kind ", user, space, " row ") FROM pool WHERE id = "
+/* A trigger; IF NOT EXISTS: it may be gone with its transaction, and is made by each follower. */
+#define NOTED(name, event, table, call)                                                            \
+    "CREATE TEMP TRIGGER IF NOT EXISTS note_" name " AFTER " event " ON " table                    \
+    " BEGIN SELECT " call "; END;"
+/* Of a pool's row. */
+#define NOTE(kind, row, of) "note(" kind ", user, space, " row ") FROM pool WHERE id = " of ".pool"
 #define ADDED(name, table, row)                                                                    \
-    "CREATE TEMP TRIGGER note_" table "_added AFTER INSERT ON " table                              \
-    " BEGIN " NOTE("'" name "'", row) "NEW.pool; END;"
+    NOTED(table "_added", "INSERT", table, NOTE("'" name "'", row, "NEW"))
 #define ERASED(name, table)                                                                        \
-    "CREATE TEMP TRIGGER note_" table "_erased AFTER DELETE ON " table                             \
-    " BEGIN " NOTE("'" name "'", "OLD.id") "OLD.pool; END;"
+    NOTED(table "_erased", "DELETE", table, NOTE("'" name "'", "OLD.id", "OLD"))
 /* Where one of a row's columns changes. */
 #define CHANGED(table, COLUMNS, kind)                                                              \
-    "CREATE TEMP TRIGGER note_" table                                                              \
-    "_changed AFTER UPDATE OF " COLUMNS("") " ON " table " WHEN (" COLUMNS(                        \
-        "NEW.") ") IS NOT (" COLUMNS("OLD.") ") BEGIN " NOTE(kind, "NEW.id") "NEW.pool; END;"
+    NOTED(table "_changed", "UPDATE OF " COLUMNS(""),                                              \
+          table " WHEN (" COLUMNS("NEW.") ") IS NOT (" COLUMNS("OLD.") ")",                        \
+          NOTE(kind, "NEW.id", "NEW"))
 #define MEMORY(r)                                                                                  \
     r "content, " r "key, " r "type, " r "category, " r "session, " r "metadata, " r "tags, " r    \
       "importance, " r "salience, " r "expires, " r "created, " r "valid_from, " r "valid_to, " r  \
       "superseded_by"
 #define SESSION(r) r "title, " r "metadata"
 #define REVIEW(r) r "state, " r "version"
-/* Of a row that is no pool's. */
-#define NOTED(name, event, table, call)                                                            \
-    "CREATE TEMP TRIGGER note_" name " AFTER " event " ON " table " BEGIN SELECT " call "; END;"
 
 /* What a use of a memory changes (uses, last_used) is not noted. */
 static const char *const triggers[] = {
@@ -222,19 +222,18 @@ static enum status add_triggers(struct ctx *ctx, struct db *db, struct notes *n)
         return db_failed(ctx, db, rc);
     for (size_t i = 0; i < sizeof triggers / sizeof *triggers; i++)
         TRY(db_exec(ctx, db, triggers[i]));
-    n->has_triggers = true;
     return OK;
 }
 
 enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *n, struct follower *to)
 {
-    assert(to && !n->to);
+    assert(to && (!n->to || n->to == to)); /* the same: behind a lost connection */
     TRY(read_version(ctx, db, &n->version));
     TRY(read_access(ctx, db, n->access));
     n->looked_us = clock_mono_us();
     if (is_postgres(db))
         TRY(notes_pg_follow(ctx, db, n));
-    else if (!n->has_triggers)
+    else
         TRY(add_triggers(ctx, db, n));
     notes_clear(n);
     n->to = to;

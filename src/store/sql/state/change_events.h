@@ -19,7 +19,6 @@ struct notes {
     struct event v[NOTES_MAX + NOTES_RESETS_MAX + 1];
     size_t n;
     bool is_access;     /* one was noted beyond NOTES_MAX */
-    bool has_triggers;  /* on the writer's connection, from the first follower on */
     struct arena arena; /* the texts of v */
     int64_t looked_us;  /* at what others have written */
     int64_t version;    /* PRAGMA data_version then */

@@ -43,6 +43,7 @@ enum {
 enum status writer_task(struct writer *w, struct task *t, bool is_only)
 {
     size_t noted = w->changes.n, told = w->notes.n;
+    size_t listed = word_lists_noted(w->s->lists, SIZE_MAX);
     assert(db_in_transaction(&w->db));
     if (!t->call)
         return OK;
@@ -52,10 +53,11 @@ enum status writer_task(struct writer *w, struct task *t, bool is_only)
     TRY(txn_savepoint(t->ctx, &w->db, &part));
     enum status status = t->call(t->ctx, &w->db, t->what);
     status = status == OK ? txn_commit(&part) : status;
-    if (status != OK && w->changes.n > noted)
-        w->changes.n = noted;
-    if (status != OK && w->notes.n > told)
-        w->notes.n = told;
+    if (status == OK)
+        return OK;
+    w->changes.n = noted;
+    w->notes.n = told;
+    word_lists_noted(w->s->lists, listed);
     return status;
 }
 

@@ -246,8 +246,8 @@ static enum status follow_notes(struct ctx *ctx, struct db *db, const void *what
 
 enum status store_follow(struct ctx *ctx, struct store *s, struct follower *f)
 {
-    if (f)
-        return writer_call(ctx, s->writer, follow_notes, &f);
-    notes_leave(&s->writer->notes);
-    return OK;
+    enum status status = f ? writer_call(ctx, s->writer, follow_notes, &f) : OK;
+    if (!f || status != OK) /* its group may have failed behind it */
+        notes_leave(&s->writer->notes);
+    return status;
 }

@@ -81,6 +81,19 @@ static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forge
 
 /* --- the phases, each a task of the writer --- */
 
+/* On PostgreSQL a task runs again behind a lost connection, and begins then with what was. */
+struct phase {
+    const struct long_forget was;
+    struct long_forget *now;
+};
+
+static struct long_forget *phase_begin(const void *what)
+{
+    const struct phase *p = what;
+    *p->now = p->was;
+    return p->now;
+}
+
 /* An id that is a session's. One of a memory or message is little to erase. */
 static enum status names_session(struct ctx *ctx, struct db *db, const struct forget *what,
                                  bool *out)
@@ -129,7 +142,7 @@ static enum status note_end(struct ctx *ctx, struct long_forget *l, struct erasi
 }
 
 /* What was counted in pieces, in a row of the same call. */
-static enum status note_counted(struct ctx *ctx, struct db *db, struct long_forget *l)
+static enum status note_counted(struct ctx *ctx, struct db *db, const struct long_forget *l)
 {
     ERASING(note);
     if (!l->memories && !l->messages)
@@ -168,7 +181,7 @@ static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forg
  * erased before to come back. */
 static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what)
 {
-    struct long_forget *l = *(struct long_forget *const *)what;
+    struct long_forget *l = phase_begin(what);
     bool is_long;
     POOL_ROW(pool, ctx, db, l->what.pool);
     if (!l->what.undo && pool.no)
@@ -189,7 +202,7 @@ static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what
 /* What is gone already, others have erased. */
 static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
 {
-    struct long_forget *l = *(struct long_forget *const *)what;
+    struct long_forget *l = phase_begin(what);
     const int64_t ms = is_postgres(db) ? PIECE_MS_POSTGRES : PIECE_MS;
     struct forgetting f = {.ctx = ctx,
                            .db = db,
@@ -212,7 +225,7 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
  * (sqlite.org/fts5.html, "The 'merge' Command"). */
 static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
 {
-    struct long_forget *l = *(struct long_forget *const *)what;
+    struct long_forget *l = phase_begin(what);
     int64_t until_us = clock_mono_us() + PIECE_MS * 1000;
     while (!l->is_done && clock_mono_us() < until_us) {
         int64_t before = sqlite3_total_changes64(db->handle);
@@ -225,7 +238,7 @@ static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
 
 static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
 {
-    struct long_forget *l = *(struct long_forget *const *)what;
+    const struct long_forget *l = what;
     notes_reset(db->notes, l->what.pool.user);
     TRY(note_counted(ctx, db, l));
     return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
@@ -236,7 +249,8 @@ static enum status run_phase(struct ctx *ctx, struct store *s, write_fn *phase,
 {
     enum status status = OK;
     for (l->is_done = false; !l->is_done && status == OK;) {
-        struct task t = {.ctx = ctx, .call = phase, .what = &l, .is_alone = true};
+        const struct phase p = {*l, l};
+        struct task t = {.ctx = ctx, .call = phase, .what = &p, .is_alone = true};
         status = writer_run(s->writer, &t);
     }
     return status;
@@ -245,7 +259,7 @@ static enum status run_phase(struct ctx *ctx, struct store *s, write_fn *phase,
 static enum status forget_in_pieces(struct ctx *ctx, struct store *s, struct long_forget *l,
                                     struct task *end)
 {
-    *end = (struct task){.ctx = ctx, .call = end_forget, .what = end->what, .erases = true};
+    *end = (struct task){.ctx = ctx, .call = end_forget, .what = l, .erases = true};
     enum status status = run_phase(ctx, s, erase_piece, l);
     if (status == OK && l->rewrites)
         status = run_phase(ctx, s, merge_piece, l);
@@ -277,16 +291,17 @@ enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *
                          int64_t *erased)
 {
     TRY(check_forget(ctx, what));
-    struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)}, *l = &own;
+    struct long_forget own = {.what = *what, .call = id_random(&ctx->arena)};
+    const struct phase begin = {own, &own};
     struct task t = {.ctx = ctx,
                      .call = begin_forget,
-                     .what = &l,
+                     .what = &begin,
                      .is_alone = !what->id.n && !what->n_ids,
                      .erases = true};
     atomic_fetch_add(&s->forgets, 1);
     enum status status = writer_run(s->writer, &t);
     if (status == OK && !own.is_done)
-        status = forget_in_pieces(ctx, s, l, &t);
+        status = forget_in_pieces(ctx, s, &own, &t);
     atomic_fetch_sub(&s->forgets, 1);
     TRY(status);
     vector_cache_follow(s, what->everything ? NULL : &what->pool);

@@ -35,6 +35,7 @@ struct bundle_words {
 struct write {
     struct bundle *bundle;
     const struct bundle_words *words; /* NULL: the writer makes them */
+    const struct memory *memories;    /* as they came: on PostgreSQL it may run again */
 };
 
 struct bundle_put {
@@ -291,6 +292,8 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
 static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct write *w = what;
+    for (size_t i = 0; i < w->bundle->n_memories; i++)
+        w->bundle->memories[i] = w->memories[i];
     if (!w->bundle->replaces)
         ask_ahead(ctx, db, w);
     struct bundle_words words = w->words ? *w->words : words_of_bundle(&ctx->arena, w->bundle);
@@ -322,7 +325,7 @@ enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
         if (!b->memories[i].created)
             b->memories[i].created = clock_ms();
     const struct bundle_words words = words_of_bundle(&ctx->arena, b);
-    struct write w = {b, &words};
+    struct write w = {b, &words, DUP_N(&ctx->arena, b->memories, b->n_memories, b->n_memories)};
     struct task t = {.ctx = ctx,
                      .call = write_bundle,
                      .what = &w,
@@ -402,6 +405,7 @@ enum status store_write_later(struct ctx *ctx, struct store *s, const struct bun
     TRY(writer_reserve(ctx, s->writer, bundle_bytes(b), &later));
     struct write *own = NEW(&later->ctx.arena, struct write);
     own->bundle = bundle_copy(&later->ctx.arena, b);
+    own->memories = DUP_N(&later->ctx.arena, own->bundle->memories, b->n_memories, b->n_memories);
     later->task.ask = ask_ahead;
     later->task.only_notes = true;
     later->task.pool = own->bundle->pool;
