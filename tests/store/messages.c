@@ -217,3 +217,31 @@ TEST(an_empty_id_becomes_one)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
     CHECK(id_is_uuid(m.id) && id_is_uuid(f.id));
 }
+
+/* A turn that was kept while the database was away comes behind a client that has gone on. */
+TEST(an_echo_that_is_heard_is_found_by_its_words_and_its_day)
+{
+    enum { DAY = 86400000 };
+    PLACE(p);
+    STORE(s, p);
+    struct message echo = said("m1", "user", "a boat to Ithaca", 1700000000000);
+    struct message heard = echo, found;
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("s1")},
+                       .messages = &heard,
+                       .n_messages = 1,
+                       .hears = true};
+    echo.is_echo = true;
+    CHECK_OK(say(ctx, s, mine, "s1", &echo));
+    CHECK_OK(store_messages(ctx, s, mine, &echo.doc, 1, &found));
+    CHECK(found.is_echo);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    heard.created -= 40LL * DAY;
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    CHECK_INT(find(ctx, s, mine, "october").n, 1);
+    CHECK_INT(find(ctx, s, mine, "november").n, 0);
+    CHECK_OK(store_messages(ctx, s, mine, &echo.doc, 1, &found));
+    CHECK(!found.is_echo && found.created == heard.created);
+    check_healthy(ctx, s);
+}

@@ -146,12 +146,15 @@ static enum status signal_of(struct bundle_put *p, const struct message *m)
 static enum status hear_message(struct bundle_put *p, const struct message *m,
                                 struct index_text words)
 {
+    struct message was = {0};
     if (!m->doc || m->is_echo || !str_is(m->role, "user"))
         return OK;
+    TRY(SQL_FIRST(p->to.ctx, p->to.db, read_message, &was, SQL_MESSAGE_GET, p->to.pool, m->doc));
     TRY(SQL_DO(p->to.ctx, p->to.db, SQL_MESSAGE_HEAR, p->to.pool, m->doc, m->created));
     if (!db_changes(p->to.db))
         return OK;
     p->has_heard = true;
+    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, true, &was, NULL);
     index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, &words);
     return p->bundle->distil_at ? signal_of(p, m) : OK;
 }
