@@ -38,16 +38,6 @@ MUST_USE enum status store_once_true(struct ctx *ctx, struct store *s, struct po
 
 /* --- numbers --- */
 
-/* The open memories of a pool in one group. */
-struct memory_group {
-    enum layer layer;
-    enum memory_type type;
-    enum origin origin;
-    int64_t n;
-};
-MUST_USE enum status store_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                         struct memory_group **out, size_t *n);
-
 struct pool_totals {
     int64_t created, sessions, messages, memories, closed, receipts;
 };

@@ -20,13 +20,16 @@ static void add_counts(struct day_sums *to, const struct day_count *v, size_t n)
 static enum status add_groups(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               struct numbers *out)
 {
-    struct memory_group *v;
-    size_t n;
-    TRY(store_memory_groups(ctx, e->store, pool, &v, &n));
-    for (size_t i = 0; i < n; i++) {
-        out->by_layer[v[i].layer < LAYER_COUNT ? v[i].layer : LAYER_FACT] += v[i].n;
-        out->by_type[v[i].type < TYPE_COUNT ? v[i].type : TYPE_FACTUAL] += v[i].n;
-        out->by_origin[v[i].origin < ORIGIN_COUNT ? v[i].origin : ORIGIN_API] += v[i].n;
+    struct memory_page page;
+    struct memory_page_in in = {.select = SELECT_ALL, .counts = true};
+    in.select.pools = &pool;
+    in.select.n_pools = 1;
+    in.select.closed = EXPIRED_TOO;
+    TRY(store_memory_page(ctx, e->store, &in, &page));
+    for (const struct memory_tally *t = page.tallies; t < page.tallies + page.n_tallies; t++) {
+        out->by_layer[(unsigned)t->layer < LAYER_COUNT ? t->layer : LAYER_FACT] += t->n;
+        out->by_type[(unsigned)t->type < TYPE_COUNT ? t->type : TYPE_FACTUAL] += t->n;
+        out->by_origin[(unsigned)t->origin < ORIGIN_COUNT ? t->origin : ORIGIN_API] += t->n;
     }
     return OK;
 }

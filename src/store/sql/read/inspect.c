@@ -37,15 +37,6 @@ enum status store_once_true(struct ctx *ctx, struct store *s, struct pool_ref po
 
 /* --- numbers --- */
 
-SQL_READER(read_group, struct memory_group, out->layer, out->type, out->origin, out->n);
-
-enum status store_memory_groups(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                struct memory_group **out, size_t *n)
-{
-    CHECKED_READER(r, row, ctx, s, pool);
-    return SQL_LIST(ctx, r.db, read_group, out, n, SQL_MEMORY_GROUPS, row.no);
-}
-
 enum status store_pool_totals(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               struct pool_totals *out)
 {
