@@ -102,15 +102,12 @@ TEST(rows_come_back_as_they_were_written)
         float *v = direction(ctx, n, n), back[70], room[70], scale;
         int8_t codes[96] = {0};
         CHECK(vector_row_write(v, n, false, row));
-        CHECK(vector_row_read((str){row, vector_row_size(n, false)}, n, false, back));
+        CHECK(vector_row_read((str){row, vector_row_size(n, false)}, n, back));
         assert_memory_equal(v, back, n * sizeof *v);
         CHECK(vector_row_write(v, n, true, row));
-        CHECK(vector_row_read((str){row, vector_row_size(n, true)}, n, true, back));
         CHECK(vector_row_codes((str){row, vector_row_size(n, true)}, n, true, room, codes, &scale));
-        for (size_t i = 0; i < n; i++) {
-            CHECK(fabsf(v[i] - back[i]) <= scale * 0.5001F);
-            CHECK(back[i] == scale * codes[i]);
-        }
+        for (size_t i = 0; i < n; i++)
+            CHECK(fabsf(v[i] - scale * codes[i]) <= scale * 0.5001F);
         v[0] = 2;
         CHECK(!vector_row_write(v, n, true, row));
     }

@@ -266,14 +266,13 @@ AVX2 static size_t scored_avx2(const struct signs *s, uint16_t least, struct sco
 }
 
 static const struct vector_kernels avx2 = {scored_avx2, above_avx2, unpack_avx2, product_avx2};
+#endif
 
 const struct vector_kernels *vector_kernels_best(void)
 {
-    return __builtin_cpu_supports("avx2") ? &avx2 : &plain;
-}
-#else
-const struct vector_kernels *vector_kernels_best(void)
-{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return &avx2;
+#endif
     return &plain;
 }
-#endif

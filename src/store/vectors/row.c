@@ -52,18 +52,11 @@ bool vector_row_write(const float *v, size_t dimensions, bool is_int8, void *out
     return true;
 }
 
-bool vector_row_read(str row, size_t dimensions, bool is_int8, float *out)
+bool vector_row_read(str row, size_t dimensions, float *out)
 {
-    if (row.n != vector_row_size(dimensions, is_int8))
+    if (row.n != vector_row_size(dimensions, false))
         return false;
-    if (is_int8) {
-        float scale;
-        memcpy(&scale, row.p, sizeof scale);
-        for (size_t i = 0; i < dimensions; i++)
-            out[i] = scale * (float)(int8_t)row.p[sizeof scale + i];
-    } else {
-        memcpy(out, row.p, row.n);
-    }
+    memcpy(out, row.p, row.n);
     return is_unit(out, dimensions);
 }
 
@@ -71,14 +64,14 @@ bool vector_row_codes(str row, size_t dimensions, bool is_int8, float *room, int
                       float *scale)
 {
     int32_t square = 0;
-    if (row.n != vector_row_size(dimensions, is_int8))
-        return false;
     if (!is_int8) {
-        bool is_sound = vector_row_read(row, dimensions, false, room);
+        bool is_sound = vector_row_read(row, dimensions, room);
         if (is_sound)
             *scale = vector_codes(room, dimensions, out);
         return is_sound;
     }
+    if (row.n != vector_row_size(dimensions, true))
+        return false;
     memcpy(scale, row.p, sizeof *scale);
     memcpy(out, row.p + sizeof *scale, dimensions);
     for (size_t i = 0; i < dimensions; i++)

@@ -10,8 +10,8 @@ enum { VECTOR_DIMENSIONS_MAX = 8192, VECTOR_LANES_MAX = VECTOR_DIMENSIONS_MAX };
 size_t vector_row_size(size_t dimensions, bool is_int8);
 /* False when v is not of length 1 (within 1 %). */
 bool vector_row_write(const float *v, size_t dimensions, bool is_int8, void *out);
-/* The reverse; false when the row is damaged: another length, or not of length 1. */
-bool vector_row_read(str row, size_t dimensions, bool is_int8, float *out);
+/* The reverse, of float32; false when the row is damaged: another length, or not of length 1. */
+bool vector_row_read(str row, size_t dimensions, float *out);
 
 /* Codes and scale, as a cache in memory holds them. False as above; room is for as many floats. */
 bool vector_row_codes(str row, size_t dimensions, bool is_int8, float *room, int8_t *out,

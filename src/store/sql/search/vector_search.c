@@ -53,7 +53,7 @@ static size_t to_take(const struct search *s)
 static enum status read_cosine(struct search *s, doc_id doc, float *room, float *out)
 {
     SQL_RUN(q, s->ctx, s->db, SQL_VECTOR_OF, s->pool, doc);
-    if (sql_row(&q) && vector_row_read(sql_see_blob(&q), s->set.set.dimensions, false, room)) {
+    if (sql_row(&q) && vector_row_read(sql_see_blob(&q), s->set.set.dimensions, room)) {
         double sum = 0;
         for (size_t i = 0; i < s->set.set.dimensions; i++)
             sum += (double)room[i] * (double)s->find->v[i];
