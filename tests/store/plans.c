@@ -11,7 +11,6 @@ static const struct {
 #define BY(sqlite, postgres) sqlite
 #define SQL(NAME, TEXT) {#NAME, TEXT},
 #include "store/sql/db/sql.def"
-#include "store/sql/db/sql_lists.def"
 #undef SQL
 #undef BY
 };

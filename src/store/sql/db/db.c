@@ -12,7 +12,6 @@ static const char *const texts[] = {
 #define BY(sqlite, postgres) sqlite
 #define SQL(NAME, TEXT) TEXT,
 #include "store/sql/db/sql.def"
-#include "store/sql/db/sql_lists.def"
 #undef SQL
 #undef BY
 };
@@ -22,7 +21,6 @@ static const char *const postgres_texts[] = {
 #define BY(sqlite, postgres) postgres
 #define SQL(NAME, TEXT) TEXT,
 #include "store/sql/db/sql.def"
-#include "store/sql/db/sql_lists.def"
 #undef SQL
 #undef BY
 };

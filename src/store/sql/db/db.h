@@ -11,7 +11,6 @@
 enum sql {
 #define SQL(NAME, TEXT) SQL_##NAME,
 #include "store/sql/db/sql.def"
-#include "store/sql/db/sql_lists.def"
 #undef SQL
     SQL_COUNT
 };

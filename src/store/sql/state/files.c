@@ -27,14 +27,12 @@ void files_open(struct store_files *p, const char *path)
  * its own path: there a link that leads elsewhere now is noticed. */
 void files_take(struct ctx *ctx, struct store_files *p)
 {
-    struct stat st;
     const char *whole = file_whole(&ctx->arena, p->path).p;
     assert(atomic_load(&p->state) == FILES_AWAY);
     for (size_t i = 0; i < STORE_FILES; i++) {
         snprintf(p->open[i], sizeof p->open[i], "%s%s", i ? whole : p->path, ends[i]);
-        bool is_there = stat(p->open[i], &st) == 0;
-        p->files[i].device = is_there ? st.st_dev : 0;
-        p->files[i].inode = is_there ? st.st_ino : 0;
+        if (stat(p->open[i], &p->files[i]) != 0)
+            p->files[i] = (struct stat){0};
     }
     atomic_store(&p->state, FILES_OPEN);
 }
@@ -49,11 +47,11 @@ void files_leave(struct store_files *p)
 static bool is_gone(const struct store_files *p, size_t i)
 {
     struct stat st;
-    if (!p->files[i].inode)
+    if (!p->files[i].st_ino)
         return false;
     if (stat(p->open[i], &st) != 0)
         return errno == ENOENT || errno == ENOTDIR;
-    return st.st_ino != p->files[i].inode || st.st_dev != p->files[i].device;
+    return st.st_ino != p->files[i].st_ino || st.st_dev != p->files[i].st_dev;
 }
 
 /* The log and its index are looked at as well: writes go to the log first. */

@@ -19,10 +19,7 @@ struct store_files {
     const char *path;                 /* of the store */
     char open[STORE_FILES][PATH_MAX]; /* SQLite puts the log beside the file of a link */
     _Atomic(enum files_state) state;
-    struct {
-        dev_t device;
-        ino_t inode; /* 0: it was not there */
-    } files[STORE_FILES];
+    struct stat files[STORE_FILES]; /* st_ino 0: it was not there */
 };
 
 void files_open(struct store_files *p, const char *path);
