@@ -43,25 +43,18 @@ ORDER(by_document, struct index_change, UP(doc) ?: UP(order));
 /* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted.
  * Within the writer's transaction. On failure the changes stay noted, and the transaction that made
  * them is rolled back with them. */
-static enum status apply_words(struct ctx *ctx, struct db *db, const struct index_changes *changes)
-{
-    if (is_postgres(db))
-        return word_blocks_apply(ctx, db, changes->v, changes->n);
-    for (size_t i = 0; i < changes->n; i++) {
-        const struct index_change *c = &changes->v[i];
-        TRY(words_follow(ctx, db, c->pool, c->doc, &c->words, c->is_removal));
-    }
-    return OK;
-}
-
 enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes)
 {
+    const struct index_change *v = changes->v;
     if (!changes->n)
         return OK;
     assert(db_in_transaction(db));
     SQL_AHEAD(ctx, db, SQL_VECTOR_SET); /* for vectors_follow */
     qsort(changes->v, changes->n, sizeof *changes->v, by_document);
-    TRY(apply_words(ctx, db, changes));
+    if (is_postgres(db))
+        TRY(word_blocks_apply(ctx, db, v, changes->n));
+    for (size_t i = 0; !is_postgres(db) && i < changes->n; i++)
+        TRY(words_follow(ctx, db, v[i].pool, v[i].doc, &v[i].words, v[i].is_removal));
     TRY(vectors_follow(ctx, db, changes));
     changes->n = 0;
     return OK;

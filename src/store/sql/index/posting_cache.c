@@ -285,12 +285,10 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id 
                                .list = docs->n && !is_long
                                            ? kept_list_new(lists, docs->v, docs->n, docs->n)
                                            : NULL};
-    pthread_mutex_lock(&lists->lock);
-    bool is_taken = take_view(lists, view);
-    if (is_taken)
+    HOLD(&lists->lock);
+    if (take_view(lists, view))
         fill_place(lists, &kept);
-    pthread_mutex_unlock(&lists->lock);
-    if (!is_taken)
+    else
         free(kept.list);
 }
 
