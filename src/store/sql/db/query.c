@@ -41,41 +41,22 @@ static void note_result(struct query *q, int rc)
         q->rc = rc;
 }
 
-/* An empty text has no address; it is bound as '' and not as NULL, which the tables refuse. */
-void sql_text(struct query *q, str s)
-{
-    if (is_postgres(q->db))
-        pg_bind_text(q->pg, s);
-    else
-        note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
-                                           SQLITE_UTF8));
-}
-
-void sql_int(struct query *q, int64_t v)
-{
-    if (is_postgres(q->db))
-        pg_bind_int(q->pg, v);
-    else
-        note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
-}
-
-void sql_real(struct query *q, double v)
-{
-    if (is_postgres(q->db))
-        pg_bind_real(q->pg, v);
-    else
-        note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
-}
-
-/* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. The same
- * holds for texts. */
-void sql_blob(struct query *q, struct blob v)
-{
-    if (is_postgres(q->db))
-        pg_bind_bytes(q->pg, v.p, v.n);
-    else
-        note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, v.p, v.n, SQLITE_STATIC));
-}
+/* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. An empty
+ * text has no address; it is bound as '' and not as NULL, which the tables refuse. */
+#define BIND(NAME, TYPE, ON_POSTGRES, ON_SQLITE, ...)                                              \
+    void NAME(struct query *q, TYPE v)                                                             \
+    {                                                                                              \
+        if (is_postgres(q->db))                                                                    \
+            ON_POSTGRES;                                                                           \
+        else                                                                                       \
+            note_result(q, ON_SQLITE(q->stmt, ++q->bound, __VA_ARGS__));                           \
+    }
+BIND(sql_text, str, pg_bind_text(q->pg, v), sqlite3_bind_text64, v.p ? v.p : "", v.n, SQLITE_STATIC,
+     SQLITE_UTF8)
+BIND(sql_int, int64_t, pg_bind_int(q->pg, v), sqlite3_bind_int64, v)
+BIND(sql_real, double, pg_bind_real(q->pg, v), sqlite3_bind_double, v)
+BIND(sql_blob, struct blob, pg_bind_bytes(q->pg, v.p, v.n), sqlite3_bind_blob64, v.p, v.n,
+     SQLITE_STATIC)
 
 void sql_list(struct query *q, const int64_t *v, size_t n)
 {
@@ -190,19 +171,14 @@ str sql_get_text_ends(struct query *q, size_t each)
     return all.n > 2 * each ? utf8_ends(&q->ctx->arena, all, each) : str_dup(&q->ctx->arena, all);
 }
 
-int64_t sql_get_int(struct query *q)
-{
-    if (is_postgres(q->db))
-        return pg_get_int(q->pg, q->column++);
-    return sqlite3_column_int64(q->stmt, q->column++);
-}
-
-double sql_get_real(struct query *q)
-{
-    if (is_postgres(q->db))
-        return pg_get_real(q->pg, q->column++);
-    return sqlite3_column_double(q->stmt, q->column++);
-}
+#define GET(NAME, TYPE, ON_POSTGRES, ON_SQLITE)                                                    \
+    TYPE NAME(struct query *q)                                                                     \
+    {                                                                                              \
+        return is_postgres(q->db) ? ON_POSTGRES(q->pg, q->column++)                                \
+                                  : ON_SQLITE(q->stmt, q->column++);                               \
+    }
+GET(sql_get_int, int64_t, pg_get_int, sqlite3_column_int64)
+GET(sql_get_real, double, pg_get_real, sqlite3_column_double)
 
 /* Vectors are read by the thousand. */
 str sql_see_blob(struct query *q)
