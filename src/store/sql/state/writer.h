@@ -2,8 +2,6 @@
  */
 #pragma once
 
-#include <time.h>
-
 #include "store/sql/db/query.h"
 #include "store/sql/state/sql_store.h"
 

@@ -392,6 +392,8 @@ static enum status finish_first(struct ctx *ctx, struct db *db, size_t *done)
 enum status forgets_finish(struct ctx *ctx, struct store *s, struct db *db)
 {
     size_t done = 0;
+    if (atomic_load(&s->forgets)) /* behind a lost connection: the call goes on */
+        return OK;
     enum status status = finish_first(ctx, db, &done);
     if (status != OK && ctx->detail == STORAGE_FULL) {
         log_event(LOG_WARN, "store.forget_waits", "why=\"%s\"", ctx_take_why(ctx).p);
