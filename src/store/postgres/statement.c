@@ -176,15 +176,14 @@ void pg_bind_bytes(struct pg_stmt *s, const void *p, size_t n)
     bind_str(s, OID_BYTEA, (str){p, n});
 }
 
-void pg_bind_ints(struct pg_stmt *s, const int64_t *v, size_t n)
-{
-    bind_str(s, OID_INT8S, value_numbers(&s->arena, OID_INT8, v, n));
-}
-
-void pg_bind_reals(struct pg_stmt *s, const double *v, size_t n)
-{
-    bind_str(s, OID_FLOAT8S, value_numbers(&s->arena, OID_FLOAT8, v, n));
-}
+#define BIND_LIST(NAME, TYPE, LIST, ELEMENT, make)                                                 \
+    void NAME(struct pg_stmt *s, const TYPE *v, size_t n)                                          \
+    {                                                                                              \
+        bind_str(s, LIST, make(&s->arena, ELEMENT, v, n));                                         \
+    }
+BIND_LIST(pg_bind_ints, int64_t, OID_INT8S, OID_INT8, value_numbers)
+BIND_LIST(pg_bind_reals, double, OID_FLOAT8S, OID_FLOAT8, value_numbers)
+BIND_LIST(pg_bind_blobs, str, OID_BYTEAS, OID_BYTEA, value_strs)
 
 void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)
 {
@@ -192,11 +191,6 @@ void pg_bind_texts(struct pg_stmt *s, const str *v, size_t n)
     for (size_t i = 0; i < n; i++)
         texts[i] = value_put_text(&s->arena, v[i]);
     bind_str(s, OID_TEXTS, value_strs(&s->arena, OID_TEXT, texts, n));
-}
-
-void pg_bind_blobs(struct pg_stmt *s, const str *v, size_t n)
-{
-    bind_str(s, OID_BYTEAS, value_strs(&s->arena, OID_BYTEA, v, n));
 }
 
 /* --- sending --- */
@@ -504,16 +498,12 @@ str pg_get_bytes(struct pg_stmt *s, int column)
     return libpq.ftype(s->result, column) == OID_TEXT ? value_get_text(&s->arena, bytes) : bytes;
 }
 
-int64_t pg_get_int(const struct pg_stmt *s, int column)
-{
-    if (libpq.getisnull(s->result, s->row, column))
-        return 0;
-    return value_int(libpq.ftype(s->result, column), see_bytes(s, column));
-}
-
-double pg_get_real(const struct pg_stmt *s, int column)
-{
-    if (libpq.getisnull(s->result, s->row, column))
-        return 0;
-    return value_real(libpq.ftype(s->result, column), see_bytes(s, column));
-}
+#define GET(NAME, TYPE, read)                                                                      \
+    TYPE NAME(const struct pg_stmt *s, int column)                                                 \
+    {                                                                                              \
+        if (libpq.getisnull(s->result, s->row, column))                                            \
+            return 0;                                                                              \
+        return read(libpq.ftype(s->result, column), see_bytes(s, column));                         \
+    }
+GET(pg_get_int, int64_t, value_int)
+GET(pg_get_real, double, value_real)

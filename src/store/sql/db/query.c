@@ -132,23 +132,15 @@ void sql_ahead(struct query *q)
         pg_ahead(q->pg);
 }
 
-enum status sql_number(struct query *q, int64_t *out)
-{
-    *out = sql_row(q) ? sql_get_int(q) : 0;
-    return sql_end(q);
-}
-
-enum status sql_word(struct query *q, str *out)
-{
-    *out = sql_row(q) ? sql_get_text(q) : S("");
-    return sql_end(q);
-}
-
-enum status sql_any(struct query *q, bool *out)
-{
-    *out = sql_row(q);
-    return sql_end(q);
-}
+#define ANSWER(NAME, TYPE, answer)                                                                 \
+    enum status NAME(struct query *q, TYPE *out)                                                   \
+    {                                                                                              \
+        *out = (answer);                                                                           \
+        return sql_end(q);                                                                         \
+    }
+ANSWER(sql_number, int64_t, sql_row(q) ? sql_get_int(q) : 0)
+ANSWER(sql_word, str, sql_row(q) ? sql_get_text(q) : S(""))
+ANSWER(sql_any, bool, sql_row(q))
 
 static str see(struct query *q, bool is_text)
 {
