@@ -257,9 +257,7 @@ static enum status check_closed(struct ctx *ctx, const char *path, const uint8_t
 static enum status sync_path(struct ctx *ctx, const char *path, int flags)
 {
     CLEANUP(fd_close) int fd = open(path, flags | O_CLOEXEC);
-    bool done = fd >= 0 && fsync(fd) == 0;
-    return done ? OK
-                : fail(ctx, STORAGE, "'%s' cannot be synced to disk: %s", path, strerror(errno));
+    return fd >= 0 && fsync(fd) == 0 ? OK : fail_file(ctx, path, "synced to disk");
 }
 
 /* The count of commits beside the part was made by check_part. That of the old file goes first: a
@@ -273,10 +271,9 @@ static enum status move_part(const struct job *j)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         unlink(str_printf(&j->ctx->arena, "%s%s", j->what->replaces ? j->to : j->part, ends[i]).p);
     if (rename(j->part, j->to) != 0)
-        return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", j->to, strerror(errno));
-    if (j->what->replaces && rename(part.p, to.p) != 0)
-        return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", to.p, strerror(errno));
-    return OK;
+        return fail_file(j->ctx, j->to, "put in place");
+    return j->what->replaces && rename(part.p, to.p) != 0 ? fail_file(j->ctx, to.p, "put in place")
+                                                          : OK;
 }
 
 /* The folder is synced twice: before the rename the part must be in it, and after it the new name.
