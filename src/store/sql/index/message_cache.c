@@ -125,7 +125,7 @@ static size_t find_place(const struct kept_messages *k, doc_id doc)
 static struct text_annotations *copy_notes(struct arena *a, const struct kept_notes *kept)
 {
     struct text_annotations *out = NEW(a, struct text_annotations);
-    const char *at = memcpy(arena_room(a, kept->bytes), kept->v, kept->bytes);
+    const char *at = arena_dup(a, kept->v, kept->bytes, kept->bytes);
     for (int i = 0; i < NOTE_KINDS; i++) {
         out->v[i] = (struct note){kept->of[i], {at, kept->n[i]}};
         at += aligned(kept->n[i]);

@@ -116,7 +116,7 @@ static enum status find_due(struct ctx *ctx, struct db *db, int64_t now, struct 
                             int64_t *sessions)
 {
     SQL_RUN(q, ctx, db, SQL_WAITING_DUE, now, c->limit);
-    while (c->n < c->limit && sql_row(&q)) {
+    for (c->n = 0; c->n < c->limit && sql_row(&q);) { /* from 0: see write_fn */
         struct waiting_session *w = &c->v[c->n];
         sessions[c->n++] = sql_get_int(&q);
         SQL_GET(&q, w->pool.user, w->pool.space, w->session, w->due, w->tries, w->is_answer_fault);
@@ -130,7 +130,6 @@ static enum status claim_due(struct ctx *ctx, struct db *db, const void *what)
     struct claim *c = *(struct claim *const *)what;
     int64_t *sessions = NEW_N(&ctx->arena, int64_t, c->limit), now = clock_ms();
     c->v = NEW_N(&ctx->arena, struct waiting_session, c->limit);
-    c->n = 0;            /* it may run again, behind a lost connection */
     if (is_postgres(db)) /* other servers may have ended */
         TRY(claims_free(ctx, db));
     TRY(find_due(ctx, db, now, c, sessions));

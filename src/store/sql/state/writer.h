@@ -6,7 +6,8 @@
 #include "store/sql/state/sql_store.h"
 
 /* What a task does, in the writer's transaction and, unless it is alone, in a savepoint of its own:
- * its failure undoes only its own changes. */
+ * its failure undoes only its own changes. On PostgreSQL it may run again, behind a lost
+ * connection: so what it leaves in memory must not add up. */
 typedef enum status write_fn(struct ctx *ctx, struct db *db, const void *what);
 
 struct task {

@@ -48,10 +48,9 @@ static str bar_pack(struct arena *a, const struct bar *bar)
 enum status bar_unpack(struct ctx *ctx, struct db *db, int64_t pool, str packed, uint64_t *message)
 {
     size_t n = packed.n / sizeof(uint64_t);
-    uint64_t *v = NEW_N(&ctx->arena, uint64_t, n + 1);
+    const uint64_t *v = arena_dup(&ctx->arena, packed.p, packed.n, packed.n);
     if (n < BAR_HEAD || packed.n % sizeof *v)
         return fail(ctx, STORAGE, "a bar in the log of erasures is damaged");
-    memcpy(v, packed.p, packed.n);
     const struct bar bar = {(enum bar_kind)v[0], (enum bar_reason)v[1], (int64_t)v[2], v[3],
                             v + BAR_HEAD,        n - BAR_HEAD};
     *message = bar.message;
@@ -123,11 +122,8 @@ static void read_bar(struct query *q, struct bar *out)
 {
     SQL_GET(q, out->kind, out->reason, out->at, out->message);
     str blob = sql_see_blob(q);
-    uint64_t *terms = NEW_N(&q->ctx->arena, uint64_t, blob.n / sizeof *terms + 1);
-    out->n = blob.n / sizeof *terms;
-    if (out->n)
-        memcpy(terms, blob.p, out->n * sizeof *terms);
-    out->terms = terms;
+    out->n = blob.n / sizeof *out->terms;
+    out->terms = arena_dup(&q->ctx->arena, blob.p, blob.n, blob.n);
 }
 
 enum status store_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,

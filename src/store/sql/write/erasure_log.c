@@ -245,7 +245,6 @@ static enum status look_at_ends(struct ctx *ctx, const struct side *side, str te
 /* --- the whole --- */
 
 struct whole {
-    const struct side *side;
     struct log_line *v;
     size_t n, cap;
 };
@@ -259,12 +258,12 @@ static enum status take_line(struct ctx *ctx, const struct store *s, str *rest, 
                       (long long)at);
 }
 
-static enum status read_whole(struct ctx *ctx, str text, struct whole *w)
+static enum status read_whole(struct ctx *ctx, const struct store *s, str text, struct whole *w)
 {
     int64_t at = 0;
     for (str rest = text; rest.n;) {
         struct log_line line;
-        TRY(take_line(ctx, w->side->s, &rest, ++at, &line));
+        TRY(take_line(ctx, s, &rest, ++at, &line));
         ARENA_ADD(&ctx->arena, w->v, w->n, w->cap) = line;
     }
     return OK;
@@ -384,7 +383,7 @@ static enum status follow_file(struct ctx *ctx, struct store *s, struct db *db, 
 {
     static const char purpose[] = "rememberd log of erasures";
     struct side side = {.s = s, .db = db};
-    struct whole w = {.side = &side};
+    struct whole w = {.n = 0};
     bool in_step = false;
     int64_t no = 0;
     LOG_FILE(f);
@@ -399,7 +398,7 @@ static enum status follow_file(struct ctx *ctx, struct store *s, struct db *db, 
     }
     if (in_step)
         return append_rows(ctx, &side, &f, no);
-    TRY(read_whole(ctx, f.text, &w));
+    TRY(read_whole(ctx, s, f.text, &w));
     TRY(take_key(ctx, &side, &w));
     if (applies)
         TRY(add_missing(ctx, &side, &w, done));
