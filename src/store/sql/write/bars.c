@@ -2,12 +2,9 @@
 #include "store/sql/write/bars.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/db/rows.h"
-#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/undo_record.h"
-#include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
-#include "store/sql/state/writer.h"
 #include "store/sql/write/eraser.h"
 #include "store/sql/write/forget.h"
 
@@ -108,11 +105,7 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 
 enum status store_bar(struct ctx *ctx, struct store *s, const struct barring *what)
 {
-    TRY(pool_check(ctx, what->pool));
-    struct task t = {.ctx = ctx, .call = put_bars, .what = what, .erases = true};
-    TRY(writer_run(s->writer, &t));
-    vector_cache_follow(s, &what->pool);
-    return writer_erased(&t);
+    return erase_by(ctx, s, what->pool, put_bars, what);
 }
 
 /* --- reading --- */

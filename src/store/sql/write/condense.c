@@ -5,7 +5,6 @@
 #include "store/sql/index/index.h"
 #include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
-#include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/forget.h"
@@ -121,12 +120,7 @@ static enum status reopen_summary(struct ctx *ctx, struct db *db, const void *wh
 enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                          int64_t *reopened)
 {
-    TRY(pool_check(ctx, pool));
-    struct pool_call c = {pool, id, reopened};
-    struct task t = {.ctx = ctx, .call = reopen_summary, .what = &c, .erases = true};
-    TRY(writer_run(s->writer, &t));
-    vector_cache_follow(s, &pool);
-    return writer_erased(&t);
+    return erase_by(ctx, s, pool, reopen_summary, &(struct pool_call){pool, id, reopened});
 }
 
 enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

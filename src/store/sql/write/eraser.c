@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "store/sql/db/rows.h"
+#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/pending.h"
+#include "store/sql/search/vector_cache.h"
 
 /*
  * A forgotten text must not survive anywhere: not in the words index, as a vector, in a memory that
@@ -186,4 +188,14 @@ enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *
         return OK;
     TRY(erase_in_batches(&f, pool, (struct part){.ids = ids, .n_ids = n}, erase_ids));
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
+}
+
+enum status erase_by(struct ctx *ctx, struct store *s, struct pool_ref pool, write_fn *call,
+                     const void *what)
+{
+    TRY(pool_check(ctx, pool));
+    struct task t = {.ctx = ctx, .call = call, .what = what, .erases = true};
+    TRY(writer_run(s->writer, &t));
+    vector_cache_follow(s, &pool);
+    return writer_erased(&t);
 }

@@ -4,6 +4,7 @@
 #include "core/memory_ops.h"
 #include "store/sql/db/lookup.h"
 #include "store/sql/index/index.h"
+#include "store/sql/state/writer.h"
 
 /* Rows that are erased before their words are, in one go. */
 enum { ERASE_BATCH = 256, ERASE_FEW = 16, ERASE_BLOCKS = 2048, ERASE_FEW_BLOCKS = 128 };
@@ -68,3 +69,7 @@ MUST_USE enum status erase_in_batches(struct forgetting *f, int64_t pool, struct
 /* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
 MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
                                 size_t n, int64_t *erased);
+/* Runs a call that erases in a pool, from any thread: nothing of it stays in memory or in the log.
+ */
+MUST_USE enum status erase_by(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              write_fn *call, const void *what);

@@ -4,11 +4,9 @@
 #include "store/sql/db/rows.h"
 #include "store/sql/index/index.h"
 #include "store/sql/index/titles.h"
-#include "store/sql/records/checks.h"
 #include "store/sql/records/erasure.h"
 #include "store/sql/records/pending.h"
 #include "store/sql/records/sessions.h"
-#include "store/sql/search/vector_cache.h"
 #include "store/sql/state/reader.h"
 #include "store/sql/state/writer.h"
 #include "store/sql/write/eraser.h"
@@ -296,12 +294,7 @@ static enum status put_back(struct ctx *ctx, struct db *db, const void *what)
 enum status store_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                        int64_t *restored)
 {
-    TRY(pool_check(ctx, pool));
-    struct pool_call c = {pool, id, restored};
-    struct task t = {.ctx = ctx, .call = put_back, .what = &c, .erases = true};
-    TRY(writer_run(s->writer, &t));
-    vector_cache_follow(s, &pool);
-    return writer_erased(&t);
+    return erase_by(ctx, s, pool, put_back, &(struct pool_call){pool, id, restored});
 }
 
 /* --- the end of the time --- */
