@@ -359,6 +359,24 @@ test('a small model is shown less of a long conversation than a large one, and w
   assert.equal(messages.at(-1).content, 'What is my name?');
 });
 
+test('the block is where the placement says', async (t) => {
+  for (const [placement, model, at, role] of [['user-suffix', 'gpt', -1], ['before-user', 'gpt', -2, 'system'], ['before-user', 'o1', -2, 'user'],
+    ['system', 'gpt', 0, 'system'], ['system', 'o1', 0, 'user'], ['first-user', 'gpt', 0, 'user']]) {
+    const { script, server } = await scripted(t, ['--model-balanced', model, '--placement', placement]);
+    script.run = (res, asked) => answer(res, asked, 'a "reply"');
+    await (await session(server)).say('My name is Ada Lovelace.');
+    const one = await session(server);
+    await one.say('Hello there.');
+    await one.say('What is my \u{1F600} name?\n"Say\\ it."');
+    const messages = script.asked.at(-1).messages, system = model === 'o1' ? [] : ['system'], own = role ? [role] : [];
+    const rest = ['user', 'assistant', 'user'];
+    assert.deepEqual(messages.map((m) => m.role), at === 0 ? [...own, ...system, ...rest]
+      : [...system, 'user', 'assistant', ...own, 'user'], `${placement} ${model}`);
+    assert.match(messages.at(at).content, at === -1 ? /^What [^]+it\."\n\n<remembered>[^]+Ada Lovelace/ : /^<remembered>[^]+Ada Lovelace/);
+    if (at !== -1) assert.equal(messages.at(-1).content, 'What is my \u{1F600} name?\n"Say\\ it."');
+  }
+});
+
 test('sessions are their users\' own, for chat and context', async (t) => {
   const server = await serve(t);
   const made = await Promise.all(['1', '2'].map((n) => server.ask('POST', '/v1/users',

@@ -104,48 +104,36 @@ enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request
 /* --- what goes to the model --- */
 
 /* The texts of the window are parted as session_history.h says, and the message of the user is
- * last. "" when the body is over BODY_MAX; with_block words that. */
-static str body_of(struct ctx *ctx, const struct chat_scene *scene)
+ * last. The block is put where the proxy would put it. */
+static enum status body_of(struct ctx *ctx, const struct app *app, const struct chat_scene *scene,
+                           str block, str *out)
 {
-    struct json_out w = json_in(&ctx->arena, BODY_MAX);
+    struct arena *a = &ctx->arena;
+    struct json_out w = json_in(a, BODY_MAX);
+    enum placement where = target_placement(app->settings, &scene->to);
+    bool is_users = where == PLACE_FIRST_USER || target_rejects_system(a, &scene->to);
+    str role = is_users ? S("user") : S("system");
+    str said = scene->in.said[0].text, before = history_unanswered(a, &scene->window);
     json_open(&w, '{');
     json_member_str(&w, "model", scene->to.model);
     json_member_open(&w, "messages", '[');
+    if (block.n && (where == PLACE_SYSTEM || where == PLACE_FIRST_USER))
+        history_message(&w, role, block);
     if (scene->system.n)
         history_message(&w, S("system"), scene->system);
-    str said = scene->in.said[0].text, before = history_unanswered(&ctx->arena, &scene->window);
+    history_write(a, &w, &scene->window);
+    if (block.n && where == PLACE_BEFORE_USER)
+        history_message(&w, role, block);
     if (before.n)
-        said = str_printf(&ctx->arena, S_FMT "\n\n" S_FMT, S_ARG(before), S_ARG(said));
-    history_write(&ctx->arena, &w, &scene->window);
+        said = str_printf(a, S_FMT "\n\n" S_FMT, S_ARG(before), S_ARG(said));
+    if (block.n && where == PLACE_USER_SUFFIX)
+        said = str_printf(a, S_FMT "\n\n" S_FMT, S_ARG(said), S_ARG(block));
     history_message(&w, S("user"), said);
     json_close(&w, ']');
     json_member_bool(&w, "stream", scene->wish.is_stream);
     buf_add(w.b, scene->wish.is_stream ? S(CHAT_USAGE_WISH) : S("}"));
-    return w.b->full ? S("") : buf_str(w.b);
-}
-
-/* The block is put where the proxy would put it. */
-static enum status with_block(struct ctx *ctx, const struct app *app,
-                              const struct chat_scene *scene, str text, str body, str *out)
-{
-    struct json *root;
-    struct splice s = {.arena = &ctx->arena, .body = body};
-    if (!body.n)
-        return fail(ctx, TOO_LARGE, "the conversation is too long for one request");
-    *out = body;
-    if (!text.n)
-        return OK;
-    TRY(json_parse(ctx, body, &root));
-    const struct json *messages = json_get(root, "messages"), *at = messages->first;
-    assert(at); /* body_of wrote the user's message */
-    while (at->next)
-        at = at->next;
-    const struct block block = {.text = text,
-                                .where = target_placement(app->settings, &scene->to),
-                                .no_system = target_rejects_system(&ctx->arena, &scene->to)};
-    splice_block(&s, root, messages, at, &block);
-    *out = splice_done(&s);
-    return OK;
+    *out = buf_str(w.b);
+    return w.b->full ? fail(ctx, TOO_LARGE, "the conversation is too long for one request") : OK;
 }
 
 /* The nearest key wins: of this request, of the user, of the server. */
@@ -191,7 +179,7 @@ static enum status ask_model(struct ctx *ctx, struct app *app, struct chat_scene
 {
     str body = S(""), block = turn_out_of(scene->turn)->block;
     TRY(credential_of(ctx, app, scene, &scene->key));
-    TRY(with_block(ctx, app, scene, block, body_of(ctx, scene), &body));
+    TRY(body_of(ctx, app, scene, block, &body));
     /* The texts of the request, which no complaint of the model's server may bring into a log. */
     struct strs asked = {NEW_N(&ctx->arena, str, scene->window.n + 2), 0};
     asked.v[asked.n++] = scene->in.said[0].text;
@@ -242,9 +230,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     /* Memory helps, but never at the price of the question. */
     if (tokens_of(turn->block) > scene->room - tokens_of(wish->message))
         turn_drop_block(scene->turn, S("the memory block has no room beside the message"));
-    history_put_earlier(&ctx->arena, &scene->window, turn,
-                        asks->replays &&
-                            target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);
+    history_put_earlier(&ctx->arena, &scene->window, turn, false);
     scene->tokens_in = tokens_of(scene->system) + scene->window.tokens + tokens_of(turn->block) +
                        tokens_of(wish->message);
     out->type = wish->is_stream ? S("text/event-stream")
