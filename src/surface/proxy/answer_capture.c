@@ -3,7 +3,6 @@
 
 #include "base/sse.h"
 #include "surface/common/said.h"
-#include "surface/proxy/tool_calls.h"
 
 enum {
     TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
@@ -109,7 +108,7 @@ static void note_facts(struct answer_capture *c, const struct json *piece)
 /* With several choices only the first can go on, so only it is kept. */
 static const struct json *kept_choice(const struct json *answer)
 {
-    const struct json *c = first_choice(answer);
+    const struct json *c = json_at(answer, "choices.0");
     while (c && json_int_or(json_get(c, "index"), 0) != 0)
         c = c->next;
     return c;

@@ -188,7 +188,7 @@ str merged_answer_chunk(struct merged_answer *v, struct arena *a, str text,
                         const struct json *chunk, const struct tool_calls *calls, bool is_hidden)
 {
     struct splice s = {.arena = a, .body = text};
-    const struct json *choice = first_choice(chunk), *delta = json_get(choice, "delta");
+    const struct json *choice = json_at(chunk, "choices.0"), *delta = json_get(choice, "delta");
     const struct json *finish = json_get(choice, "finish_reason");
     const struct json *list = json_get(delta, "tool_calls");
     str left = client_calls(a, list, calls);
@@ -217,7 +217,7 @@ str merged_answer_whole(struct merged_answer *v, struct arena *a, str text,
                         const struct json *answer, const struct tool_calls *calls)
 {
     struct splice s = {.arena = a, .body = text};
-    const struct json *choice = first_choice(answer);
+    const struct json *choice = json_at(answer, "choices.0");
     const struct json *list = json_at(choice, "message.tool_calls");
     str left = client_calls(a, list, calls);
     if (left.n)

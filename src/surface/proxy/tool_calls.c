@@ -28,12 +28,6 @@ struct tool_calls tool_calls_none(struct arena *a)
                                .thought = buf_make(a, SAID_MAX)};
 }
 
-const struct json *first_choice(const struct json *answer)
-{
-    const struct json *choices = json_get(answer, "choices");
-    return choices && choices->type == JSON_ARRAY ? choices->first : NULL;
-}
-
 /* --- reading --- */
 
 /* The call of which a delta brings another piece: the one with the same index. Some servers send no

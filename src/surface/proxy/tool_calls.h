@@ -21,8 +21,6 @@ struct tool_calls {
 };
 
 struct tool_calls tool_calls_none(struct arena *a);
-/* The choices[0] of an answer or chunk, or NULL. */
-const struct json *first_choice(const struct json *answer);
 
 /* The delta of a chunk. */
 void tool_calls_add_delta(struct tool_calls *c, const struct json *delta);

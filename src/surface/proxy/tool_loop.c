@@ -224,7 +224,7 @@ static str read_whole(struct ctx *ctx, struct tool_loop *o)
     str text = buf_str(&o->held);
     if (!soft(ctx, json_parse(ctx, text, &answer)))
         return text; /* not ours to judge: the client gets it as it came */
-    const struct json *choice = first_choice(answer);
+    const struct json *choice = json_at(answer, "choices.0");
     tool_calls_set_message(&o->calls, json_get(choice, "message"));
     merged_answer_note_usage(&o->merged, answer);
     if (is_for_us(o, json_string(json_get(choice, "finish_reason"))))
@@ -267,7 +267,7 @@ static str shown_data(struct tool_loop *o, str data)
     }
     if (!soft(ctx, json_parse(ctx, data, &chunk)))
         return o->is_hidden ? S("") : data;
-    const struct json *choice = first_choice(chunk);
+    const struct json *choice = json_at(chunk, "choices.0");
     str finish = json_string(json_get(choice, "finish_reason"));
     merged_answer_note_usage(&o->merged, chunk);
     tool_calls_add_delta(&o->calls, json_get(choice, "delta"));
