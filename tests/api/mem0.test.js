@@ -287,6 +287,7 @@ const filterRows = [
   [{ expiration_date: '2090-02-28' }, ['February']],
   [{ expiration_date: { lt: '2090-02-28' } }, []],
   [{ expiration_date: { ne: '2090-02-28' } }, ['January', 'March']],
+  [{ expiration_date: { gte: '1960-01-01' } }, ['February']], // those without an end are later than none
   [{ metadata: { n: 1 } }, ['January']],
   [{ metadata: { n: 1, month: 'no' } }, []],
   [{ metadata: { eq: { n: 1 } } }, ['January']],

@@ -262,13 +262,13 @@ static bool holds_text(struct arena *a, str whole, str part, bool any_case)
 static bool fits_time(enum test_op op, int64_t is, const struct json *v)
 {
     int64_t from = 0, until = 0;
-    if (!read_moment(v, &from, &until))
-        return false; /* it was read before */
+    if (!is || !read_moment(v, &from, &until)) /* it was read before */
+        return false;
     return op == GT    ? is >= until
            : op == GTE ? is >= from
-           : op == LT  ? is && is < from
-           : op == LTE ? is && is < until
-                       : is && is >= from && is < until;
+           : op == LT  ? is < from
+           : op == LTE ? is < until
+                       : is >= from && is < until;
 }
 
 /* A part of a text, or an element of a list. */
