@@ -58,7 +58,7 @@ struct mem0_filter {
     const struct filtered *field;
     str member; /* of KIND_MEMBER: its name */
     enum test_op op;
-    const struct json *value;
+    const struct json *values; /* as a list; of an operator that takes no list one */
 };
 
 /* --- reading --- */
@@ -114,7 +114,7 @@ static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
         [KIND_TIME] = "a date or a time", [KIND_PAIRS] = "an object",
         [KIND_TEXT] = "a string",         [KIND_MEMBER] = "a string, a number or a truth value"};
     bool is_list = test.op == IN || test.op == NIN;
-    const struct json *v = test.value;
+    const struct json *v = test.values;
     const char *name = c_text(r, test.member), *op = op_names[test.op];
     if (++r->n > TESTS_MAX)
         return REFUSE(r, "must have at most %d conditions", TESTS_MAX);
@@ -122,7 +122,10 @@ static enum status add_test(struct filter_reader *r, struct mem0_filter *parent,
         return REFUSE(r, "'%s' does not take the operator '%s'", name, op);
     if (is_list && v->type != JSON_ARRAY)
         return REFUSE(r, "'%s' of '%s' must be a list", op, name);
-    for (const struct json *one = is_list ? v->first : v; one; one = is_list ? one->next : NULL)
+    struct json *alone = DUP_N(&r->ctx->arena, v, 1, 1);
+    alone->next = NULL;
+    test.values = is_list ? v->first : alone;
+    for (const struct json *one = test.values; one; one = one->next)
         if (!value_fits(test.field, test.op, one))
             return REFUSE(r, "'%s' must be %s", name, rules[test.field->kind]);
     struct mem0_filter *node = NEW(&r->ctx->arena, struct mem0_filter);
@@ -146,7 +149,7 @@ static bool has_operators(const struct filtered *field, const struct json *v)
 static enum status read_field(struct filter_reader *r, const struct json *m,
                               struct mem0_filter *parent)
 {
-    struct mem0_filter test = {.member = json_name(m), .value = m};
+    struct mem0_filter test = {.member = json_name(m), .values = m};
     for (size_t i = 0; i < sizeof filtered / sizeof *filtered && !test.field; i++)
         if (str_is(json_name(m), filtered[i].name))
             test.field = &filtered[i];
@@ -168,7 +171,7 @@ static enum status read_field(struct filter_reader *r, const struct json *m,
             return REFUSE(r, "'%s' does not take the operator '%s'", c_text(r, json_name(m)),
                           c_text(r, json_name(op)));
         test.op = (enum test_op)index;
-        test.value = op;
+        test.values = op;
         TRY(add_test(r, parent, test));
     }
     return OK;
@@ -363,16 +366,13 @@ static bool fits_value(const struct asked *q, const struct mem0_filter *t, enum 
 /* A list may have many values, and the metadata many members: the one is looked up once. */
 static bool fits_test(struct asked q, const struct mem0_filter *t)
 {
-    bool is_in = false;
+    bool is_in = false, is_not = t->op == NE || t->op == NIN;
+    enum test_op op = t->op == NE ? EQ : t->op == NIN ? IN : t->op;
     if (t->field->kind == KIND_MEMBER)
         q.member = json_get(q.metadata, str_c(&q.ctx->arena, t->member));
-    if (t->op == NE)
-        return !fits_value(&q, t, EQ, t->value);
-    if (t->op != IN && t->op != NIN)
-        return fits_value(&q, t, t->op, t->value);
-    for (const struct json *one = t->value->first; one && !is_in; one = one->next)
-        is_in = fits_value(&q, t, IN, one);
-    return is_in == (t->op == IN);
+    for (const struct json *one = t->values; one && !is_in; one = one->next)
+        is_in = fits_value(&q, t, op, one);
+    return is_in != is_not;
 }
 
 /* NOT of several is none of them; OR of none is nothing. */
@@ -401,26 +401,6 @@ static bool is_id(const struct mem0_filter *t, enum mem0_entity which)
     return t->kind == NODE_TEST && t->field == &filtered[which];
 }
 
-/* The values of a test: of a list its elements. */
-static const struct json *first_value(const struct mem0_filter *t)
-{
-    return t->op == IN ? t->value->first : t->value;
-}
-
-static const struct json *next_value(const struct mem0_filter *t, const struct json *v)
-{
-    return t->op == IN ? v->next : NULL;
-}
-
-static bool is_any_name(const struct mem0_filter *t)
-{
-    bool any = false;
-    for (const struct json *v = t->op == EQ || t->op == IN ? first_value(t) : NULL; v;
-         v = next_value(t, v))
-        any |= str_is(json_string(v), "*");
-    return any;
-}
-
 static bool names_user(const struct mem0_filter *t)
 {
     return is_id(t, ENTITY_USER) && (t->op == EQ || t->op == IN);
@@ -429,8 +409,7 @@ static bool names_user(const struct mem0_filter *t)
 /* Each once, and not below NOT, which names nobody whose memories are asked for. */
 static enum status gather_names(struct ctx *ctx, const struct mem0_filter *f, struct strs *out)
 {
-    const struct json *v = names_user(f) ? first_value(f) : NULL;
-    for (; v; v = next_value(f, v)) {
+    for (const struct json *v = names_user(f) ? f->values : NULL; v; v = v->next) {
         if (strs_have(out, json_string(v)))
             continue;
         if (out->n == USERS_MAX)
@@ -446,7 +425,7 @@ static enum status gather_names(struct ctx *ctx, const struct mem0_filter *f, st
 static bool can_fit(const struct mem0_filter *f, const str *user)
 {
     bool is_in = !names_user(f);
-    for (const struct json *v = is_in ? NULL : first_value(f); v && user; v = next_value(f, v))
+    for (const struct json *v = is_in ? NULL : f->values; v && user; v = v->next)
         is_in |= str_eq(json_string(v), *user);
     for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
         if (can_fit(part, user) != (f->kind == NODE_AND))
@@ -456,7 +435,9 @@ static bool can_fit(const struct mem0_filter *f, const str *user)
 
 static bool asks_any_user(const struct mem0_filter *f)
 {
-    bool any = is_id(f, ENTITY_USER) && is_any_name(f);
+    bool any = false;
+    for (const struct json *v = names_user(f) ? f->values : NULL; v; v = v->next)
+        any |= str_is(json_string(v), "*");
     for (const struct mem0_filter *part = f->first; part; part = part->next)
         any |= asks_any_user(part);
     return any;
@@ -487,9 +468,10 @@ static void take_ids(const struct mem0_filter *f, str *ids, bool *is_all)
         if (is_taken)
             take_ids(part, ids, is_all);
         for (enum mem0_entity i = 0; i < ENTITY_COUNT; i++) {
-            if (!is_id(part, i) || part->op != EQ || is_any_name(part) || ids[i].n)
+            if (!is_id(part, i) || part->op != EQ || ids[i].n ||
+                str_is(json_string(part->values), "*"))
                 continue;
-            ids[i] = json_string(part->value);
+            ids[i] = json_string(part->values);
             is_taken = ids[i].n > 0;
         }
         *is_all &= is_taken;

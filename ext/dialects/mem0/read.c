@@ -56,16 +56,7 @@ struct condition {
     const struct json *value;
 };
 
-static void write_condition(struct json_out *w, const struct condition *c)
-{
-    struct arena *a = w->b->arena;
-    if (!c->value || c->value->type == JSON_NULL)
-        return;
-    str value = c->op ? JSON_FORM(a, "{'%':%}", str_of(c->op), c->value->source) : c->value->source;
-    json_raw(w, JSON_FORM(a, "{'%':%}", str_of(c->field), value));
-}
-
-/* {"AND": [filters, {"user_id": …}, …]} */
+/* {"AND": [filters, {"user_id": …, …}]} */
 static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
                                enum mem0_grammar grammar, const struct mem0_filter **out)
 {
@@ -85,12 +76,17 @@ static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
     json_member_open(&w, "AND", '[');
     if (filters && filters->type != JSON_NULL)
         json_raw(&w, filters->source);
+    json_open(&w, '{');
     for (size_t i = 0; i < ENTITY_COUNT; i++)
         if (asked->ids.of[i].n)
-            json_raw(&w, JSON_FORM(&ctx->arena, "{'%':%}", str_of(mem0_ids_fields[i].name),
-                                   quote_json(&ctx->arena, asked->ids.of[i])));
-    for (size_t i = 0; i < CONDITIONS; i++)
-        write_condition(&w, &conditions[i]);
+            json_member_str(&w, mem0_ids_fields[i].name, asked->ids.of[i]);
+    for (const struct condition *c = conditions; c < conditions + CONDITIONS; c++)
+        if (c->value && c->value->type != JSON_NULL)
+            json_member_raw(&w, c->field,
+                            c->op
+                                ? JSON_FORM(&ctx->arena, "{'%':%}", str_of(c->op), c->value->source)
+                                : c->value->source);
+    json_close(&w, '}');
     json_close(&w, ']');
     json_close(&w, '}');
     assert(!w.b->full);
