@@ -1,18 +1,12 @@
 /* files.h - the built page and the documentation as they lie in the binary. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct page_bytes {
-    const char *p;
-    size_t n;
-};
+#include "base/str.h"
 
 struct page_file {
     const char *path, *type, *etag; /* "/assets/studio.AB12CD34.js"; '"…"' */
     bool is_immutable;              /* its path names its content */
-    struct page_bytes gzip, brotli; /* brotli: or empty */
+    str gzip, brotli;               /* brotli: or empty */
 };
 
 /* Written by tools/embed-page; ends with an all-zero row. */

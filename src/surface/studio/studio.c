@@ -70,11 +70,11 @@ static enum status give(struct ctx *ctx, const struct request *in, const struct 
         return OK;
     if (f->brotli.n && accepts(in, S("br"))) {
         reply_header(out, "Content-Encoding", S("br"));
-        buf_add(&out->body, (str){f->brotli.p, f->brotli.n});
+        buf_add(&out->body, f->brotli);
     } else if (accepts(in, S("gzip"))) {
         reply_header(out, "Content-Encoding", S("gzip"));
-        buf_add(&out->body, (str){f->gzip.p, f->gzip.n});
-    } else if (!gunzip((str){f->gzip.p, f->gzip.n}, &out->body)) {
+        buf_add(&out->body, f->gzip);
+    } else if (!gunzip(f->gzip, &out->body)) {
         return fail(ctx, STORAGE, "%s: the program's copy is damaged; install it again", f->path);
     }
     return OK;
