@@ -91,7 +91,8 @@ void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *
     body.type = is_ours ? S("server_error") : S("invalid_request");
     if (!is_json_body)
         body.message = S("Invalid JSON body");
-    body.details = json_list_of(ctx, error_detail_fields, &detail, breaks_rule, sizeof detail);
+    str list = breaks_rule ? json_object_of(ctx, error_detail_fields, &detail)->source : S("");
+    body.details = json_of(ctx, str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(list)));
     if (breaks_rule) {
         body.summary = S("Invalid request");
         body.summary_details = body.details;

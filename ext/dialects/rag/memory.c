@@ -59,7 +59,8 @@ static const struct json *invalid_list(struct ctx *ctx, const struct request *in
     struct invalid one = {loc, str_of(ctx->why), field.n ? S("value_error") : S("json_invalid")};
     if (ctx->is_missing)
         one = (struct invalid){loc, S("Field required"), S("missing")};
-    return json_list_of(ctx, invalid_fields, &one, 1, sizeof one);
+    str text = json_object_of(ctx, invalid_fields, &one)->source;
+    return json_of(ctx, str_printf(&ctx->arena, "[" S_FMT "]", S_ARG(text)));
 }
 
 static void word_rag_error(struct ctx *ctx, enum status s, const struct request *in,

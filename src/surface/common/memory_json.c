@@ -133,15 +133,6 @@ enum status json_list(struct ctx *ctx, const struct field *table, const void *v,
                      : OK;
 }
 
-const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
-                                size_t size)
-{
-    const struct json *list;
-    enum status s = json_list(ctx, table, v, n, size, &list);
-    assert(s == OK);
-    return list;
-}
-
 const struct json *json_object_of(struct ctx *ctx, const struct field *table, const void *in)
 {
     struct json_out w = json_in(&ctx->arena, LIST_MAX);

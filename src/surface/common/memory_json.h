@@ -29,9 +29,6 @@ MUST_USE enum status receipt_shape(struct ctx *ctx, const struct receipt *r,
 /* An array of n structs of that size, each written by its table. TOO_LARGE over 16 MiB. */
 MUST_USE enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                size_t size, const struct json **out);
-/* The same for a few small structs that always fit. */
-const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
-                                size_t size);
 /* What a text has as JSON; NULL for "" and for what is no JSON. */
 const struct json *json_of_text(struct ctx *ctx, str text);
 /* A value that is written already, as a member of an answer. */
