@@ -2,7 +2,9 @@
 'use strict';
 const assert = require('node:assert/strict');
 const { spawnSync } = require('node:child_process');
+const { once } = require('node:events');
 const fs = require('node:fs');
+const http = require('node:http');
 const path = require('node:path');
 const test = require('node:test');
 const { answer, bin, cleanEnv, run, serve, tempFolder, until, upstream, withTokens } = require('./lib');
@@ -84,6 +86,19 @@ test('what goes wrong in a chat is said; a script ends, a person goes on', async
   const nobody = await run(['chat', '--url', 'http://127.0.0.1:1', 'hello']);
   assert.equal(nobody.code, 1);
   assert.match(nobody.stderr, /no server answers at http:\/\/127\.0\.0\.1:1; start it with rememberd serve/);
+});
+
+test('/why says what keeps it from the receipt', async (t) => {
+  const fake = http.createServer((req, res) => {
+    if (req.method === 'POST') { answer(res, { json: { stream: true } }, 'fine'); return; }
+    res.writeHead(500, { 'content-type': 'application/json' });
+    res.end('{"error":{"message":"the disk failed"}}');
+  }).listen(0, '127.0.0.1');
+  t.after(() => fake.close());
+  await once(fake, 'listening');
+  const at = `http://127.0.0.1:${fake.address().port}`;
+  const { code, stderr } = await run(['chat', '--model', 'x', '--url', at], { input: 'hello\n/why\n' });
+  assert.deepEqual([code, stderr], [1, 'rememberd chat: the server answered 500: the disk failed\n']);
 });
 
 test('an answer that fails after some words is no answer', async (t) => {
