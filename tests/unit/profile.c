@@ -214,6 +214,7 @@ TEST(statements_are_read_from_a_text)
          "{\"likes\":\"hiking, chess\",\"dislikes\":\"olives\",\"diet\":\"vegetarian\"}"},
         {"My email is ann@b.de and my phone number is +49 30 1234. Is my city nice?",
          "{\"email\":\"ann@b.de\",\"phone\":\"+49 30 1234\"}"},
+        {"My e-mail address is ann@b.de.", "{\"email\":\"ann@b.de\"}"},
         {"My password is hunter2. My brother is a cook living in Rome.", "{}"},
         {"What is my name?", "{}"},
     };
