@@ -210,12 +210,14 @@ for (const stream of [false, true]) {
   }
 
   named("a client's tool of the same name wins", async (t) => {
-    const { model, server } = await scripted(t, [{ calls: [search()] }]);
-    const own = { type: 'function', function: { name: 'search_memory', parameters: { type: 'object' } } };
-    const seen = await ask(server, { tools: [own] }, { stream });
-    assert.deepEqual(seen.calls, [search()]);
-    assert.deepEqual(model.last().json.tools, [own]);
-    assert.equal(model.asked.length, 1);
+    const about = { name: 'search_memory', parameters: { type: 'object' } };
+    for (const own of [{ type: 'function', function: about }, { type: 'function', ...about }]) { // some servers take the second form
+      const { model, server } = await scripted(t, [{ calls: [search()] }]);
+      const seen = await ask(server, { tools: [own] }, { stream });
+      assert.deepEqual(seen.calls, [search()]);
+      assert.deepEqual(model.last().json.tools, [own]);
+      assert.equal(model.asked.length, 1);
+    }
   });
 
   named('where no tool fits, none is offered', async (t) => {

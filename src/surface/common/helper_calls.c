@@ -172,16 +172,6 @@ static bool has_tools(const struct json *root)
     return tools && tools->n > 0;
 }
 
-/* OpenAI's APIs wrap what describes a function, Anthropic's does not. */
-static bool offers_tool(const struct json *root, const char *name)
-{
-    const struct json *tools = json_get(root, "tools");
-    for (const struct json *t = tools && tools->n ? tools->first : NULL; t; t = t->next)
-        if (json_says(t, "name", name) || json_says(t, "function.name", name))
-            return true;
-    return false;
-}
-
 /* The last one is Ollama's. A negative number means that there is no limit. */
 static bool wants_one_token(const struct json *root)
 {

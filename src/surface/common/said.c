@@ -8,6 +8,16 @@ bool json_says(const struct json *v, const char *path, const char *text)
     return str_is(json_string(json_at(v, path)), text);
 }
 
+/* OpenAI's APIs wrap what describes a function, Anthropic's does not. */
+bool offers_tool(const struct json *root, const char *name)
+{
+    const struct json *tools = json_get(root, "tools");
+    for (const struct json *t = tools && tools->n ? tools->first : NULL; t; t = t->next)
+        if (json_says(t, "name", name) || json_says(t, "function.name", name))
+            return true;
+    return false;
+}
+
 bool role_is_system(str role)
 {
     return str_is(role, "system") || str_is(role, "developer");

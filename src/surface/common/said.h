@@ -5,6 +5,8 @@
 
 /* Whether what is there (json_at) is that text. */
 bool json_says(const struct json *v, const char *path, const char *text);
+/* Whether a body lets the model call a tool of that name. */
+bool offers_tool(const struct json *root, const char *name);
 /* The text of a message's content: a string, or its text parts joined by newlines. */
 str text_of_content(struct arena *a, const struct json *content);
 bool role_is_system(str role);

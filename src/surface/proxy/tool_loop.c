@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/sse.h"
 
+#include "surface/common/said.h"
 #include "surface/proxy/memory_tool.h"
 #include "surface/proxy/merged_answer.h"
 
@@ -60,14 +61,6 @@ static struct tool_loop *loop_of(struct filter *f)
 
 /* --- offering --- */
 
-static bool has_own_tool(const struct json *tools)
-{
-    for (const struct json *t = tools ? tools->first : NULL; t; t = t->next)
-        if (str_is(json_string(json_at(t, "function.name")), SEARCH_MEMORY))
-            return true;
-    return false;
-}
-
 static bool is_list(const struct json *v)
 {
     return v && v->type == JSON_ARRAY;
@@ -87,8 +80,8 @@ bool tool_loop_offer(struct ctx *ctx, struct splice *body, const struct json *ro
 {
     const struct json *tools = json_get(root, "tools");
     bool is_none = !tools || tools->type == JSON_NULL;
-    if ((!is_none && !is_list(tools)) || has_own_tool(tools) || json_get(root, "functions") ||
-        json_int_or(json_get(root, "n"), 1) != 1)
+    if ((!is_none && !is_list(tools)) || offers_tool(root, SEARCH_MEMORY) ||
+        json_get(root, "functions") || json_int_or(json_get(root, "n"), 1) != 1)
         return false;
     str tool = tool_definition(ctx);
     /* Last in the list: the client's tools keep their place in the cached prompt. */
