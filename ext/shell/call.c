@@ -37,8 +37,8 @@ enum status shell_check(struct ctx *ctx, const struct answer *answer)
     bool is_refused = answer->code == 401 || answer->code == 403;
     if (answer->code == 200)
         return OK;
-    return fail(ctx, is_refused ? FORBIDDEN : UPSTREAM, "the server answered %d: " S_FMT "%s",
-                answer->code,
+    enum status s = is_refused ? FORBIDDEN : answer->code == 404 ? NOT_FOUND : UPSTREAM;
+    return fail(ctx, s, "the server answered %d: " S_FMT "%s", answer->code,
                 S_ARG(http_complaint(&ctx->arena, answer->body, REASON_MAX, shell_credential(),
                                      NULL, 0)),
                 is_refused ? " (the variable " TOKEN_VARIABLE " holds the access token)" : "");

@@ -10,7 +10,7 @@ str shell_credential(void);
 /* UPSTREAM, with what to do, when no server answers. Any code of HTTP is OK. */
 MUST_USE enum status shell_call(struct ctx *ctx, const struct called_server *s, const char *method,
                                 str path, str body, struct intake *intake, struct answer *out);
-/* FORBIDDEN for 401 and 403, UPSTREAM for other codes but 200, with the server's reason. */
+/* FORBIDDEN for 401 and 403, NOT_FOUND for 404, UPSTREAM for all else but 200, with the reason. */
 MUST_USE enum status shell_check(struct ctx *ctx, const struct answer *answer);
 /* A GET whose answer is JSON. */
 MUST_USE enum status shell_get(struct ctx *ctx, const struct called_server *s, str path,

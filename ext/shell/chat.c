@@ -117,17 +117,13 @@ static enum status find_receipt(struct ctx *ctx, const struct chat *c, str *id)
     static const struct timespec a_moment = {.tv_nsec = LOOK_MS * 1000000L};
     str path = str_printf(&ctx->arena, "/v1/sessions/" S_FMT "/receipts", S_ARG(c->session));
     for (int look = 0; look < LOOKS; look++) {
-        struct answer answer;
-        struct json *list = NULL;
-        TRY(shell_call(ctx, &c->server, "GET", path, S(""), NULL, &answer));
-        if (answer.code != 404) { /* as before the first turn is on disk */
-            TRY(shell_check(ctx, &answer));
-            TRY(json_parse(ctx, answer.body, &list));
-        }
-        if (json_int_or(json_get(list, "total"), 0) >= c->turns) {
+        struct json *list;
+        enum status found = shell_get(ctx, &c->server, path, &list);
+        if (found == OK && json_int_or(json_get(list, "total"), 0) >= c->turns) {
             *id = json_string(json_at(list, "items.0.id"));
             return OK;
         }
+        TRY(soft_or(ctx, found, NOT_FOUND)); /* before the first turn is on disk */
         nanosleep(&a_moment, NULL);
     }
     return fail(ctx, NOT_FOUND, "the receipt of the last answer is not on disk yet");
