@@ -94,11 +94,9 @@ static enum status tool_add(struct tool_call *c)
     out->data.memory = m;
     (void)engine_memory_for_model(c->ctx, c->app->engine, c->pool, &m);
     bool is_given = str_eq(m.content, out->data.memory.content);
-    out->data.message =
-        str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"%s", S_ARG(m.key),
-                   is_given
-                       ? ""
-                       : ", but not recalled until a person allows it: it reads as an instruction");
+    const char *held = ", but not recalled until a person allows it: it reads as an instruction";
+    out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"%s", S_ARG(m.key),
+                                   is_given ? "" : held);
     return OK;
 }
 

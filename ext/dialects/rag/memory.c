@@ -50,12 +50,11 @@ static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
 /* [{"loc": ["query", "page"], "msg": "…", "type": "…"}]: FastAPI tells body and query apart. */
 static const struct json *invalid_list(struct ctx *ctx, const struct request *in)
 {
-    bool has_body =
-        str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
+    bool is_asking = str_is(in->method, "GET") || str_is(in->method, "DELETE");
     str field = str_of(ctx->field);
     const struct json *loc =
         json_of(ctx, JSON_FORM(&ctx->arena, field.n ? "['%',%]" : "['%']",
-                               has_body ? S("body") : S("query"), quote_json(&ctx->arena, field)));
+                               is_asking ? S("query") : S("body"), quote_json(&ctx->arena, field)));
     struct invalid one = {loc, str_of(ctx->why), field.n ? S("value_error") : S("json_invalid")};
     if (ctx->is_missing)
         one = (struct invalid){loc, S("Field required"), S("missing")};
