@@ -459,6 +459,7 @@ test('what cannot be done is refused in words, and never passed on to a model se
   await refused(mem0.add(say('x'.repeat(65537)), { userId: 'ann' }), 'ValidationError', 400, /^messages: must have at most 65536 bytes/);
   await refused(mem0.search(' ', { filters: { user_id: 'ann' } }), 'ValidationError', 400, /^query: must not be blank/);
   await refused(mem0.update('x', { timestamp: 1 }), 'ValidationError', 400, /^timestamp: cannot be changed/);
+  await refused(mem0.update((await mem0.add(say('x'), asIs({ userId: 'ann' }))).results[0].id, { text: ' ' }), 'ValidationError', 400, /^text: must not be blank/);
   await refused(mem0.feedback({ memoryId: 'x', feedback: 'POSITIVE' }), 'MemoryError', 501, /not served/);
   await refused(mem0.createMemoryExport({ schema: {}, filters: {} }), 'MemoryError', 501, /not served/);
   await refused(mem0.getMemoryExport({ memoryExportId: 'x' }), 'MemoryError', 501, /not served/);

@@ -25,6 +25,8 @@ enum status mem0_change(struct ctx *ctx, struct app *app, const struct request *
     struct change to = {.to = {.content = c->text, .metadata = c->metadata}, .keeps_old = true};
     if (c->timestamp && c->timestamp->type != JSON_NULL)
         return fail_field(ctx, "timestamp", "cannot be changed");
+    if (c->text.n && !str_trim(c->text).n)
+        return fail_field(ctx, "text", "must not be blank");
     to.what = (c->text.n ? CHANGE_CONTENT : 0) |
               (json_get(json, "metadata") ? CHANGE_METADATA : 0) |
               (json_get(json, "expiration_date") ? CHANGE_EXPIRES : 0);
