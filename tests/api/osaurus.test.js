@@ -178,7 +178,7 @@ test('what breaks a rule is a 400 that names it, and nothing is kept', async (t)
     [{ ...batch, agent_id: 7 }, 'agent_id', /string/], [{ ...batch, agent_id: '' }, 'agent_id', /empty/],
     [{ ...batch, agent_id: ' \n' }, 'agent_id', /empty/], [{ ...batch, agent_id: text(201) }, 'agent_id', /200/],
     [{ ...batch, conversation_id: undefined }, 'conversation_id', /is required/], [{ ...batch, conversation_id: '' }, 'conversation_id', /empty/],
-    [{ ...batch, conversation_id: text(256) }, 'conversation_id', /255/],
+    [{ ...batch, conversation_id: text(256) }, 'conversation_id', /255/], [{ ...batch, conversation_id: 'a\nb' }, 'conversation_id', /control character/],
     [{ ...batch, turns: undefined }, 'turns', /is required/], [{ ...batch, turns: {} }, 'turns', /array/], [{ ...batch, turns: 'x' }, 'turns', /array/],
     [{ ...batch, turns: [turn, 'x'] }, 'turns[1]', /object/], [{ ...batch, turns: [{ assistant: 'x' }] }, 'turns[0].user', /is required/],
     [{ ...batch, turns: [turn, turn, { user: 'x' }] }, 'turns[2].assistant', /is required/],

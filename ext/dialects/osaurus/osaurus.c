@@ -150,7 +150,7 @@ SHAPE(ingest_in,
       (AS_STR, agent, "agent_id", .required = true, .min = 1, .max = SPACE_NAME_MAX,
        .help = "agent that owns the memory; any text names one"),
       (AS_STR, conversation, "conversation_id", .required = true, .min = 1, .max = 255,
-       .help = "a conversation with the same id is replaced"),
+       .is_name = true, .help = "a conversation with the same id is replaced"),
       (JSON, turns, .required = true, .inside = turn_fields, .help = "in order"),
       (TIME, session_date, .help = "time of the conversation, ISO 8601; default: now"),
       (BOOL, skip_extraction, .help = "store the turns without distilling them"));
