@@ -90,14 +90,6 @@ static enum status run_step(struct ctx *ctx, struct target *t, const struct step
 
 /* --- a test --- */
 
-static size_t steps_of(const struct acceptance *test)
-{
-    size_t n = 0;
-    while (n < STEPS_MAX && test->steps[n].text)
-        n++;
-    return n;
-}
-
 /* Why it cannot be run against this server, or NULL. */
 static const char *why_not(struct arena *a, const struct target *t, const struct acceptance *test)
 {
@@ -105,7 +97,7 @@ static const char *why_not(struct arena *a, const struct target *t, const struct
         return test->unmeasured;
     if (test->needs_two && !(t->tokens[0].n && t->tokens[1].n))
         return "needs tokens of two people: " TOKEN_VARIABLE " and " OTHER_VARIABLE;
-    for (size_t i = 0; i < steps_of(test); i++) {
+    for (size_t i = 0; i < STEPS_MAX && test->steps[i].text; i++) {
         const struct step *step = &test->steps[i];
         if (!target_has(t, step->verb))
             return str_printf(a, "the adapter has no call '%s'", verb_names[step->verb]).p;
@@ -128,7 +120,7 @@ static struct verify_row run_test(struct ctx *ctx, struct target *t, const struc
         t->marks[i] =
             str_printf(a, "Qu" S_FMT "%s", S_ARG(str_sub(id_random(a), 0, 8)), i ? "vel" : "zor");
     t->id = t->exported = S("");
-    for (size_t i = 0; row.result == PASSES && i < steps_of(test); i++) {
+    for (size_t i = 0; row.result == PASSES && i < STEPS_MAX && test->steps[i].text; i++) {
         if (run_step(ctx, t, &test->steps[i]) == OK)
             continue;
         row.result = FAILS;
