@@ -3,7 +3,7 @@
 #include "ext/shell/command.h"
 #include "ext/shell/tables.h"
 
-static const struct shell_flag *flags_with_settings(struct arena *a, const struct command *c)
+static const struct field *flags_with_settings(struct arena *a, const struct command *c)
 {
     return flags_of(a, c, c->is_server || !strcmp(c->name, "config"));
 }
@@ -20,7 +20,7 @@ static void add_quoted(struct buf *b, str text, char also)
     buf_byte(b, '\'');
 }
 
-static void add_choices(struct buf *b, const struct shell_flag *f)
+static void add_choices(struct buf *b, const struct field *f)
 {
     for (const char *const *one = f->one_of; one && *one; one++)
         buf_printf(b, "%s%s", one == f->one_of ? "" : " ", *one);
@@ -32,13 +32,13 @@ static void add_bash_command(struct buf *b, const struct command *c)
 {
     str words = command_words(b->arena, c);
     buf_printf(b, "    %s) words='" S_FMT "' flags='", c->name, S_ARG(words));
-    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++)
-        buf_printf(b, " " S_FMT, S_ARG(f->flag));
+    for (const struct field *f = flags_with_settings(b->arena, c); f->name; f++)
+        buf_printf(b, " %s", f->name);
     buf_add(b, S("' ;;\n"));
 }
 
 /* Of the server, which has all. */
-static const struct shell_flag *all_flags(struct arena *a, const struct command *c)
+static const struct field *all_flags(struct arena *a, const struct command *c)
 {
     while (!c->is_server)
         c++;
@@ -54,11 +54,11 @@ static void write_bash(struct buf *b, const struct command *all)
                  "  local words= flags=\n"
                  "  COMPREPLY=()\n"
                  "  case $before in\n"));
-    for (const struct shell_flag *f = all_flags(b->arena, all); f->flag.n; f++) {
+    for (const struct field *f = all_flags(b->arena, all); f->name; f++) {
         bool is_path = f->unit && (!strcmp(f->unit, "FILE") || !strcmp(f->unit, "DIR"));
         if (!f->one_of && !is_path)
             continue;
-        buf_printf(b, "    " S_FMT ") ", S_ARG(f->flag));
+        buf_printf(b, "    %s) ", f->name);
         if (f->one_of) {
             buf_add(b, S("COMPREPLY=($(compgen -W '"));
             add_choices(b, f);
@@ -85,9 +85,9 @@ static void add_zsh_command(struct buf *b, const struct command *c)
 {
     buf_printf(b, "    %s) after=(" S_FMT ") flags=(\n", c->name,
                S_ARG(command_words(b->arena, c)));
-    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++) {
-        buf_printf(b, "      " S_FMT ":", S_ARG(f->flag));
-        add_quoted(b, first_sentence(f->help), '\0');
+    for (const struct field *f = flags_with_settings(b->arena, c); f->name; f++) {
+        buf_printf(b, "      %s:", f->name);
+        add_quoted(b, first_sentence(str_of(f->help)), '\0');
         buf_byte(b, '\n');
     }
     buf_add(b, S("    ) ;;\n"));
@@ -110,10 +110,10 @@ static void write_zsh(struct buf *b, const struct command *all)
     buf_add(b, S("  )\n"
                  "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
                  "  case ${words[CURRENT-1]} in\n"));
-    for (const struct shell_flag *f = all_flags(b->arena, all); f->flag.n; f++) {
+    for (const struct field *f = all_flags(b->arena, all); f->name; f++) {
         if (!f->one_of)
             continue;
-        buf_printf(b, "    " S_FMT ") compadd ", S_ARG(f->flag));
+        buf_printf(b, "    %s) compadd ", f->name);
         add_choices(b, f);
         buf_add(b, S("; return ;;\n"));
     }
@@ -129,19 +129,19 @@ static void write_zsh(struct buf *b, const struct command *all)
 
 /* --- fish: a line for each flag --- */
 
-static void add_fish_flag(struct buf *b, const struct command *c, const struct shell_flag *f)
+static void add_fish_flag(struct buf *b, const struct command *c, const struct field *f)
 {
-    buf_printf(b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l " S_FMT, c->name,
-               S_ARG(str_sub(f->flag, 2, f->flag.n)));
+    buf_printf(b, "complete -c rememberd -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+               f->name + 2);
     if (f->one_of) {
         buf_add(b, S(" -x -a '"));
         add_choices(b, f);
         buf_byte(b, '\'');
-    } else if (!f->is_switch) {
+    } else if (f->type != FIELD_BOOL) {
         buf_add(b, S(" -r"));
     }
     buf_add(b, S(" -d "));
-    add_quoted(b, first_sentence(f->help), '\\');
+    add_quoted(b, first_sentence(str_of(f->help)), '\\');
     buf_byte(b, '\n');
 }
 
@@ -155,7 +155,7 @@ static void add_fish_command(struct buf *b, const struct command *c)
         buf_printf(b,
                    "complete -c rememberd -f -n '__fish_seen_subcommand_from %s' -a '" S_FMT "'\n",
                    c->name, S_ARG(words));
-    for (const struct shell_flag *f = flags_with_settings(b->arena, c); f->flag.n; f++)
+    for (const struct field *f = flags_with_settings(b->arena, c); f->name; f++)
         add_fish_flag(b, c, f);
 }
 

@@ -18,10 +18,10 @@ static void add_text(struct buf *b, str text)
     }
 }
 
-static void add_flag(struct buf *b, const struct shell_flag *f)
+static void add_flag(struct buf *b, const struct field *f)
 {
     buf_add(b, S(".TP\n\\fB"));
-    add_text(b, f->flag);
+    add_text(b, str_of(f->name));
     buf_add(b, S("\\fR"));
     if (f->unit && !f->one_of) {
         buf_add(b, S(" \\fI"));
@@ -33,7 +33,7 @@ static void add_flag(struct buf *b, const struct shell_flag *f)
         add_text(b, str_of(*one));
     }
     buf_byte(b, '\n');
-    add_text(b, f->help);
+    add_text(b, str_of(f->help));
     buf_add(b, S(".\n"));
 }
 
@@ -46,7 +46,7 @@ static void add_command(struct buf *b, const struct command *c)
     buf_add(b, S("\n.PP\n"));
     add_text(b, str_of(c->help));
     buf_add(b, S(".\n"));
-    for (const struct shell_flag *f = flags_of(b->arena, c, false); f->flag.n; f++)
+    for (const struct field *f = flags_of(b->arena, c, false); f->name; f++)
         add_flag(b, f);
 }
 
@@ -70,7 +70,7 @@ static void add_settings(struct buf *b)
     for (const char *const *group = settings_groups; *group; group++) {
         buf_printf(b, ".SS %s\n", *group);
         for (const struct field *f = settings_table; f->name; f++) {
-            const struct shell_flag flag = flag_of_row(b->arena, f);
+            const struct field flag = flag_of_row(b->arena, f);
             if (settings_is_in(f, *group))
                 add_flag(b, &flag);
         }

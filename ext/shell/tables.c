@@ -4,18 +4,17 @@
 #include "app/help.h"
 #include "core/settings_set.h"
 
-struct shell_flag flag_of_row(struct arena *a, const struct field *f)
+struct field flag_of_row(struct arena *a, const struct field *f)
 {
-    return (struct shell_flag){.flag = str_of(options_flag(a, f->name)),
-                               .help = help_plain(a, f->help),
-                               .unit = f->unit,
-                               .one_of = f->one_of,
-                               .is_switch = f->type == FIELD_BOOL};
+    struct field flag = *f;
+    flag.name = options_flag(a, f->name);
+    flag.help = str_c(a, help_plain(a, f->help));
+    return flag;
 }
 
-const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool with_settings)
+const struct field *flags_of(struct arena *a, const struct command *c, bool with_settings)
 {
-    struct shell_flag *v = NULL;
+    struct field *v = NULL;
     size_t n = 0, cap = 0;
     for (const struct field *f = options_table; f->name; f++)
         if (!strcmp(f->name, "help") || help_takes(c, f->name))
@@ -25,10 +24,10 @@ const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool
             f == &settings_table[SETTING_config])
             ARENA_ADD(a, v, n, cap) = flag_of_row(a, f);
     for (const struct setting_alias *one = setting_aliases; with_settings && one->name; one++)
-        ARENA_ADD(a, v, n, cap) = (struct shell_flag){.flag = str_of(options_flag(a, one->name)),
-                                                      .help = help_plain(a, one->help),
-                                                      .unit = one->unit};
-    ARENA_ADD(a, v, n, cap) = (struct shell_flag){0};
+        ARENA_ADD(a, v, n, cap) =
+            flag_of_row(a,
+                        &(struct field){.name = one->name, .help = one->help, .unit = one->unit});
+    ARENA_ADD(a, v, n, cap) = (struct field){0};
     return v;
 }
 

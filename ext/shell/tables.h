@@ -3,21 +3,13 @@
 
 #include "app/command.h"
 
-/* A flag with its dashes, and what it takes. */
-struct shell_flag {
-    str flag; /* "--budget-tokens" */
-    str help; /* plain */
-    const char *unit;
-    const char *const *one_of; /* NULL: any value */
-    bool is_switch;            /* takes no value */
-};
+/* A row of options_table or settings_table as a flag: its name has dashes ("--budget-tokens"), its
+ * help is plain. */
+struct field flag_of_row(struct arena *a, const struct field *f);
 
-/* Of a row of options_table or settings_table. */
-struct shell_flag flag_of_row(struct arena *a, const struct field *f);
-
-/* The flags of one command; with_settings: and all settings, under every name. One without a flag
+/* The flags of one command; with_settings: and all settings, under every name. One without a name
  * ends them. */
-const struct shell_flag *flags_of(struct arena *a, const struct command *c, bool with_settings);
+const struct field *flags_of(struct arena *a, const struct command *c, bool with_settings);
 /* The words that may follow the command, such as "check" behind config: with spaces between. */
 str command_words(struct arena *a, const struct command *c);
 /* The first sentence of a help, without its full stop and without what is in brackets. */
