@@ -157,19 +157,24 @@ test('what was distilled from a statement that was erased since does not come ba
 
 test('of a summary that was erased with one of its memories, the others stay', async (t) => {
   let server = await serve(t);
-  const { data } = server, backup = path.join(tempFolder(), 'old.db'), created = new Date(Date.now() - 40 * 86400000).toISOString();
+  const { data } = server, backup = path.join(tempFolder(), 'old.db'), copy = path.join(tempFolder(), 'old.jsonl'), created = new Date(Date.now() - 40 * 86400000).toISOString();
   const lines = ['I moved to Ghent in May. My flat is on the third floor.', 'My flat is on the third floor. It has a balcony.', 'I moved to Ghent in May.']
     .map((content, i) => ({ kind: 'memory', id: `a3f1c2d4-0000-4000-8000-00000000000${i}`, content, created, updated: created }));
   await server.ask('POST', '/v1/memories/import', lines.map((line) => JSON.stringify(line)).join('\n'), { 'content-type': 'application/x-ndjson' });
   assert.equal((await server.ask('POST', '/api/memory/summarize', {})).json().deletedCount, 3);
   run(data, 'backup', backup);
+  fs.writeFileSync(copy, JSON.stringify(lines[0]));
   await erase(server, lines[0].id);
-  const erased = await contents(server, '&closed=true');
-  assert.deepEqual(erased, [lines[2].content, lines[1].content]);
-  await server.stop();
-  run(data, 'restore', backup, '--force');
-  server = await serve(t, { data });
-  assert.deepEqual(await contents(server, '&closed=true'), erased);
+  assert.deepEqual(await contents(server), [lines[2].content, lines[1].content]);
+  for (const returns of [false, true]) { // and so does the first one where it was imported again since
+    if (returns) run(data, 'import', copy, '--again');
+    const [open, all] = [await contents(server), await contents(server, '&closed=true')];
+    assert.deepEqual([open.length, all], [2 + returns, open]);
+    await server.stop();
+    run(data, 'restore', backup, '--force');
+    server = await serve(t, { data });
+    assert.deepEqual([await contents(server), await contents(server, '&closed=true')], [open, all]);
+  }
 });
 
 test('a session that waited to be distilled without an erased statement waits again in an older backup', async (t) => {

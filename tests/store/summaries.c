@@ -184,3 +184,15 @@ TEST(a_summary_that_is_forgotten_itself_goes_with_what_it_replaced)
     ctx_clear_failure(ctx);
     check_healthy(ctx, s);
 }
+
+TEST(what_a_summary_replaced_is_open_again_where_its_type_alone_is_forgotten)
+{
+    PLACE(p);
+    STORE(s, p);
+    kept(ctx, s, "f1", "", "owes a pineapple");
+    kept(ctx, s, "f2", "", "likes cherries");
+    condensed(ctx, s, "pineapple and cherries", S("f1"), S("f2"));
+    CHECK_INT(forgotten(ctx, s, (struct forget){.memories = true, .type = S("semantic")}), 1);
+    CHECK_INT(find(ctx, s, mine, "pineapple cherries").n, 2);
+    check_healthy(ctx, s);
+}

@@ -102,7 +102,8 @@ static enum status consolidate_pool(struct ctx *ctx, struct db *db, const void *
         TRY(raise_salience(&p, &c->raises[i]));
     TRY(pool_count(ctx, db, row.no, p.to.gain));
     TRY(index_apply(ctx, db, &changes));
-    TRY(erase_each(ctx, db, row.no, c->erase, c->n_erase, &p.changed));
+    TRY(erase_each(ctx, db, row.no, &(struct forget){.ids = c->erase, .n_ids = c->n_erase},
+                   &p.changed));
     *own->changed = p.changed;
     return OK;
 }

@@ -85,20 +85,23 @@ static enum status look_at_memory(struct again *a, const struct memory *m, bool 
     return was_erased(a, &names, is_erased);
 }
 
-/* Summaries come last: one that is erased by its id takes all that it replaced with it. */
-static enum status erase_memories(struct again *a, bool summaries)
+/* What a summary replaced has names of its own where it was erased with it; what was not is open
+ * again. */
+static enum status erase_memories(struct again *a)
 {
     SQL_ALL(struct memory, v, n, a->ctx, a->db, read_memory, SQL_ERASURE_MEMORIES, a->no);
     str *ids = NEW_N(&a->ctx->arena, str, n);
     size_t n_ids = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_erased = false;
-        if ((v[i].layer == LAYER_SUMMARY) == summaries)
-            TRY(look_at_memory(a, &v[i], &is_erased));
+        bool is_erased;
+        TRY(look_at_memory(a, &v[i], &is_erased));
         if (is_erased)
             ids[n_ids++] = v[i].id;
     }
-    const struct forget what = {.pool = a->pool, .ids = ids, .n_ids = n_ids};
+    const struct forget what = {.pool = a->pool,
+                                .ids = ids,
+                                .n_ids = n_ids,
+                                .keeps_memories = true};
     return n_ids ? forget_again(a, &what) : OK;
 }
 
@@ -164,8 +167,7 @@ static enum status erase_in_pool(struct again *a)
     TRY(erase_sessions(a));
     TRY(erase_messages(a));
     TRY(put_bars(a)); /* before the episodes that it erases: their sessions wait again */
-    TRY(erase_memories(a, false));
-    return erase_memories(a, true);
+    return erase_memories(a);
 }
 
 struct pool_name {

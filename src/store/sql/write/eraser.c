@@ -44,7 +44,7 @@ enum status erase_memories_with(struct eraser *e, enum sql which, str text)
 {
     MEMORIES_WITH(v, n, e, which, text);
     TRY(erase_listed(e, v, n));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && !e->keeps_replaced; i++)
         if (v[i].layer == LAYER_SUMMARY)
             TRY(erase_memories_with(e, SQL_MEMORY_BY_SUPERSEDER, v[i].id));
     return OK;
@@ -171,6 +171,7 @@ enum status erase_in_batches(struct forgetting *f, int64_t pool, struct part wor
 
 static enum status erase_ids(struct eraser *e, struct part *w, size_t *n)
 {
+    e->keeps_replaced = w->f->what->keeps_memories;
     *n = w->n_ids < w->batch ? w->n_ids : w->batch;
     for (size_t i = 0; i < *n; i++)
         TRY(erase_memories_with(e, SQL_MEMORY_BY_ID, w->ids[i]));
@@ -179,14 +180,15 @@ static enum status erase_ids(struct eraser *e, struct part *w, size_t *n)
     return OK;
 }
 
-enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
+enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const struct forget *what,
                        int64_t *erased)
 {
-    struct forgetting f = {.ctx = ctx, .db = db, .erased = erased};
+    struct forgetting f = {.ctx = ctx, .db = db, .what = what, .erased = erased};
+    struct part all = {.ids = what->ids, .n_ids = what->n_ids};
     TRY(SQL_DO(ctx, db, SQL_ERASED_CLEAR));
-    if (!n)
+    if (!all.n_ids)
         return OK;
-    TRY(erase_in_batches(&f, pool, (struct part){.ids = ids, .n_ids = n}, erase_ids));
+    TRY(erase_in_batches(&f, pool, all, erase_ids));
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 

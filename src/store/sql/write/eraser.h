@@ -18,6 +18,7 @@ struct eraser {
     struct pool_gain gain; /* below 0: what is erased */
     bool is_expiry;        /* what is erased had ended: nobody has forgotten it */
     bool is_undo;          /* what was distilled makes room; what somebody wrote stays */
+    bool keeps_replaced;   /* of a summary its members stay */
 };
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);
@@ -43,7 +44,7 @@ MUST_USE enum status eraser_end(struct eraser *e, int64_t *erased);
 struct forgetting {
     struct ctx *ctx;
     struct db *db;
-    const struct forget *what; /* NULL: ids or summaries alone */
+    const struct forget *what; /* NULL: summaries alone */
     int64_t *erased;           /* counts on */
     int64_t until_us;          /* clock_mono_us; 0: there is no limit */
     bool is_spent;             /* the time is over, and something may be left */
@@ -66,9 +67,9 @@ MUST_USE enum status erase_in_batches(struct forgetting *f, int64_t pool, struct
                                       enum status (*step)(struct eraser *e, struct part *w,
                                                           size_t *n));
 
-/* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
-MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
-                                size_t n, int64_t *erased);
+/* Memories of a pool by the ids of `what`; missing ones are left out. Adds to *erased. */
+MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool,
+                                const struct forget *what, int64_t *erased);
 /* Runs a call that erases in a pool, from any thread: nothing of it stays in memory or in the log.
  */
 MUST_USE enum status erase_by(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -246,7 +246,7 @@ static enum status erase_what(struct forgetting *f, int64_t pool)
         return fail(f->ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
         return erase_pool(f, pool);
-    TRY(what->n_ids      ? erase_each(f->ctx, f->db, pool, what->ids, what->n_ids, f->erased)
+    TRY(what->n_ids      ? erase_each(f->ctx, f->db, pool, what, f->erased)
         : what->memories ? forget_kind(f, pool)
         : what->id.n     ? forget_id(f, pool)
                          : forget_session(f, pool, what->session));

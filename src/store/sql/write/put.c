@@ -279,7 +279,8 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
     TRY(put_session(&p, words));
     TRY(put_signals(&p));
     if (b->n_erase)
-        TRY(erase_each(ctx, db, p.to.pool, b->erase, b->n_erase, &erased));
+        TRY(erase_each(ctx, db, p.to.pool, &(struct forget){.ids = b->erase, .n_ids = b->n_erase},
+                       &erased));
     for (size_t i = 0; i < b->n_memories && (!b->hears || p.has_heard); i++)
         TRY(memory_put(&p.to, &b->memories[i], words->memories[i]));
     TRY(close_replaced(&p));
