@@ -54,8 +54,7 @@ struct forget {
     struct pool_ref pool;
     str id;              /* a memory, message or session id; or "" */
     str session;         /* a whole session; or "" */
-    bool keeps_memories; /* with session: what was learnt from it stays; with ids: what they
-                          * replaced stays, and is open again */
+    bool keeps_memories; /* with session: what was learnt; with ids: what they replaced */
     int64_t if_updated;  /* with id, of a memory: as in struct change; or 0 */
     bool everything;     /* the whole pool */
     bool all_spaces; /* with everything: the user's pools and its tokens' receipts, not its row */

@@ -78,6 +78,21 @@ test('a token may only what its scopes say, and so may those it makes', async (t
   assert.equal((await run(['token', 'create', '--scopes', 'all', '--data', server.data])).code, 2);
 });
 
+test('a token that may read and not write is given memory in chats, and keeps nothing of them', async (t) => {
+  const { server, make } = await ready(t), all = bearer((await make('--admin')).token);
+  const kept = async () => (await server.ask('GET', '/v1/memories?limit=100', undefined, all)).json().memories.map((one) => one.content).sort();
+  const said = [];
+  for (const [scopes, keeps] of [['chat', true], ['chat,read,write', true], ['chat,read', false]]) {
+    const headers = bearer((await make('--space', 'default', '--scopes', scopes)).token), n = said.length;
+    const ask = (content, mode) => server.chat({ model: 'm', messages: [{ role: 'user', content }] }, { ...headers, 'x-memory-mode': mode });
+    const texts = [`my cat is called Rolo${n}`, `my dog is called Biscuit${n}`];
+    const [res] = [await ask(texts[0], 'full'), await ask(texts[1], 'after')];
+    if (keeps) said.push(...texts);
+    assert.deepEqual(await kept(), said.sort(), scopes);
+    if (n) assert.match(JSON.stringify(await server.receipt(res.headers['x-rememberd-receipt'], all)), /Rolo0/);
+  }
+});
+
 test('users other than local have quotas from the start, which /v1/me shows', async (t) => {
   const { server, make } = await ready(t, ['--user-tokens-max', '3', '--user-spaces-max', '2']);
   const { token } = await make('--user', 'bob'), ask = (method, target, body) => server.ask(method, target, body, bearer(token));

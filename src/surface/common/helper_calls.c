@@ -2,6 +2,7 @@
 #include "surface/common/helper_calls.h"
 
 #include "surface/common/said.h"
+#include "surface/common/switches.h"
 
 /*
  * Chat programs and coding agents send requests of their own over the same endpoint, often in the
@@ -121,7 +122,9 @@ static const struct helper_call calls[] = {
     {"the client", "probe", ONE_TOKEN, NULL},
     {"the client", "structured answer", WANTS_FORM, NULL},
 };
-const struct helper_call helper_note = {"the client", "note", LAST_BEGINS, NULL};
+const struct helper_call helper_note = {"the client", "note"};
+const struct helper_call helper_own = {"the client", "own call"};
+const struct helper_call helper_agent = {"the client", "sub-agent", .effect = READS};
 
 /* --- what a row looks at --- */
 
@@ -254,7 +257,7 @@ void helper_call_apply(struct arena *a, const struct helper_call *call, struct t
     if (call->effect == CHAT || turn->mode == MODE_OFF)
         return;
     turn->helper = str_printf(a, "%s of %s", call->purpose, call->client);
-    turn->mode = turn->mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
+    turn->mode = mode_without_keeping(turn->mode);
     turn->is_aside = call->effect == NOTHING && turn->mode == MODE_READONLY;
 }
 

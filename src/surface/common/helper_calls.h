@@ -18,8 +18,9 @@ struct helper_facts {
 
 /* The first row that fits, or NULL: a chat of the user's, as far as the table knows. */
 const struct helper_call *helper_call_find(const struct helper_facts *f);
-/* For what only its API can recognize: a message without any words of the user. */
-extern const struct helper_call helper_note;
+/* For what only its API can recognize: a message without any words of the user, the program's own
+ * question, and a part of it that works for the chat: its user is the chat's model. */
+extern const struct helper_call helper_note, helper_own, helper_agent;
 
 /* Sets the mode, the name and the kind of the turn. A turn with is_aside is begun without the
  * messages from the user's last one on. */

@@ -21,9 +21,16 @@ static bool read_mode(const struct request *in, enum memory_mode *out)
 
 enum status switches_mode(struct ctx *ctx, const struct request *in, enum memory_mode *out)
 {
-    if (read_mode(in, out))
-        return OK;
-    return fail_field(ctx, MODE_HEADER, "must be one of: full, readonly, after, off");
+    if (!read_mode(in, out))
+        return fail_field(ctx, MODE_HEADER, "must be one of: full, readonly, after, off");
+    if ((in->who.scopes & (MAY_READ | MAY_WRITE)) == MAY_READ)
+        *out = mode_without_keeping(*out);
+    return OK;
+}
+
+enum memory_mode mode_without_keeping(enum memory_mode mode)
+{
+    return mode == MODE_AFTER ? MODE_OFF : mode == MODE_FULL ? MODE_READONLY : mode;
 }
 
 /* For quick_if, which must decide before admit and cannot answer: the handler refuses the header

@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "surface/common/error_body.h"
 #include "surface/common/helper_calls.h"
+#include "surface/common/switches.h"
 #include "surface/proxy/held.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/responses/answer.h"
@@ -71,13 +72,6 @@ struct chat {
  * told by their form, in the engine (helper_prompt.h).
  */
 
-/* Which program asks, and what for. */
-enum caller {
-    CALLER_CHAT,  /* the user's own words */
-    CALLER_AGENT, /* a part of the program that works for the chat: its user is the chat's model */
-    CALLER_ASIDE  /* the program's own question: a title, a summary, a test of the key */
-};
-
 #define TURN_HEADER "X-Codex-Turn-Metadata" /* a JSON object */
 #define SUMMARY_ORDER "You are performing a CONTEXT CHECKPOINT COMPACTION"
 
@@ -92,8 +86,8 @@ static size_t before_words(const struct talk *t)
 
 /* *own is how many of what was said are the conversation: the program's question may stand behind
  * them. */
-static enum caller find_caller(struct ctx *ctx, const struct request *in, const struct talk *t,
-                               size_t *own)
+static const struct helper_call *find_caller(struct ctx *ctx, const struct request *in,
+                                             const struct talk *t, size_t *own)
 {
     static const char *const own_parts[] = {"compact", "memory_consolidation", NULL};
     struct json *turn = NULL;
@@ -109,20 +103,10 @@ static enum caller find_caller(struct ctx *ctx, const struct request *in, const 
     if (is_summary || str_is_one_of(part, own_parts) ||
         (kind.n && !str_eq_nocase(str_trim(kind), S("turn"))) ||
         (last && str_is(item_type(last), "compaction_trigger")))
-        return CALLER_ASIDE;
+        return &helper_own;
     bool is_agent = part.n || str_trim(request_header(in, "X-Codex-Parent-Thread-Id")).n ||
                     str_trim(json_string(json_get(turn, "parent_thread_id"))).n;
-    return is_agent ? CALLER_AGENT : CALLER_CHAT;
-}
-
-/* Agents and the program's own questions see what the chat sees and teach nothing. */
-static void set_caller(struct turn_in *t, enum caller caller)
-{
-    if (caller == CALLER_CHAT || t->mode == MODE_OFF)
-        return;
-    t->helper = caller == CALLER_AGENT ? S("sub-agent of the client") : S("own call of the client");
-    t->mode = t->mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
-    t->is_aside = caller == CALLER_ASIDE && t->mode == MODE_READONLY;
+    return is_agent ? &helper_agent : NULL;
 }
 
 /* --- what a request says --- */
@@ -159,12 +143,12 @@ static void read_items(struct ctx *ctx, const struct request *in, struct model_r
         model_drop_memory(m, WITHOUT_FOR_MESSAGES);
         return;
     }
-    enum caller caller = find_caller(ctx, in, &talk, &own);
+    const struct helper_call *call = find_caller(ctx, in, &talk, &own);
     m->in.said = talk.said;
     m->in.n_said = own;
     m->places = talk.places;
-    set_caller(&m->in, caller);
-    if (caller == CALLER_CHAT)
+    helper_call_apply(&ctx->arena, call, &m->in);
+    if (!call)
         helper_call_read(&ctx->arena, in, m->root, &m->in);
     assert(m->in.n_said <= talk.n);
 }
