@@ -85,37 +85,32 @@ static void write_table(struct ctx *ctx, UNUSED const struct client_entry *e,
 
 /* --- a hook --- */
 
-/* For a shell: in quotes where it has to be. */
-static void add_word(struct buf *b, str word)
+str shell_word(struct arena *a, str word)
 {
+    struct buf b = buf_make(a, 4 * word.n + 2);
     bool is_plain =
         word.n > 0 &&
         EVERY(i, word.n,
               char_is_one_of(word.p[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                         "0123456789/._-:@%+=,"));
-    if (is_plain) {
-        buf_add(b, word);
-        return;
-    }
-    buf_byte(b, '\'');
+    if (is_plain)
+        return word;
+    buf_byte(&b, '\'');
     for (size_t i = 0; i < word.n; i++)
-        buf_add(b, word.p[i] == '\'' ? S("'\\''") : str_sub(word, i, i + 1));
-    buf_byte(b, '\'');
+        buf_add(&b, word.p[i] == '\'' ? S("'\\''") : str_sub(word, i, i + 1));
+    buf_byte(&b, '\'');
+    return buf_str(&b);
 }
 
 static str hook_command(struct ctx *ctx, const struct target_server *to)
 {
-    struct buf b = buf_make(&ctx->arena, COMMAND_MAX);
-    add_word(&b, to->program);
-    buf_add(&b, S(" hook"));
-    if (to->is_far) {
-        buf_add(&b, S(" --url "));
-        add_word(&b, to->url);
-    }
-    if (to->space.n) {
-        buf_add(&b, S(" --space "));
-        add_word(&b, to->space);
-    }
+    struct arena *a = &ctx->arena;
+    struct buf b = buf_make(a, COMMAND_MAX);
+    buf_printf(&b, S_FMT " hook", S_ARG(shell_word(a, to->program)));
+    if (to->is_far)
+        buf_printf(&b, " --url " S_FMT, S_ARG(shell_word(a, to->url)));
+    if (to->space.n)
+        buf_printf(&b, " --space " S_FMT, S_ARG(shell_word(a, to->space)));
     return buf_str(&b);
 }
 
@@ -127,25 +122,26 @@ static void write_hook(struct ctx *ctx, const struct client_entry *e,
     buf_printf(out, "\",\"timeout\":%lld}]}", (long long)e->timeout);
 }
 
-/* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. A downloaded
- * program is called rememberd-VERSION-MACHINE. */
-static bool runs_hook(str command)
+/* "/usr/bin/rememberd hook --url …"; shell_word writes a path with a space in quotes. A downloaded
+ * program is called rememberd-VERSION-MACHINE, and this one may have any name. */
+static bool runs_hook(str command, str own)
 {
     static const str word = S(" hook");
-    size_t at = str_find(command, word);
+    size_t at = str_starts(command, own) ? own.n : str_find(command, word);
     str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
     size_t name = str_behind_last(program, '/');
     bool is_one_word = str_starts(program, S("'")) || str_find(program, S(" ")) == program.n;
-    return is_one_word && str_starts(str_sub(program, name, program.n), S("rememberd")) &&
+    bool is_named = is_one_word && str_starts(str_sub(program, name, program.n), S("rememberd"));
+    return (is_named || str_eq(program, own)) &&
            (rest.n == word.n || str_starts(rest, S(" hook ")));
 }
 
 /* Nothing but ours: what someone has put beside it stays. */
-static bool is_own_hook(const struct json *element)
+static bool is_own_hook(const struct json *element, str program)
 {
     const struct json *hooks = json_get(element, "hooks");
     return hooks && hooks->type == JSON_ARRAY && hooks->n == 1 &&
-           runs_hook(json_string(json_get(hooks->first, "command")));
+           runs_hook(json_string(json_get(hooks->first, "command")), program);
 }
 
 /* --- the table --- */

@@ -8,7 +8,7 @@ struct target_server {
     str url;     /* without a slash at the end */
     str token;   /* or "" */
     str space;   /* named by --space, or "": hooks then use the project's */
-    str program; /* this one, as a shell takes it */
+    str program; /* this one; it need not be on the PATH */
     str data;    /* folder of the database that is not the usual one, or "" */
     bool is_far; /* --url was given: hooks have to name it */
 };
@@ -41,3 +41,6 @@ extern const struct client clients[];
 
 /* The path of an entry's file. BAD_INPUT without a home folder. */
 MUST_USE enum status entry_path(struct ctx *ctx, const struct client_entry *e, str *out);
+
+/* For a shell: in quotes where it has to be. */
+str shell_word(struct arena *a, str word);

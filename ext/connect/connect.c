@@ -131,7 +131,7 @@ static enum status take_stale(struct ctx *ctx, const struct client_entry *e, str
         str path = str_printf(&ctx->arena, "%s.%s", e->place.path, name);
         if (json_at(now, name))
             continue;
-        enum status s = edit_json_take(ctx, *io, &(struct place){path.p, NULL}, io);
+        enum status s = edit_json_take(ctx, *io, &(struct place){.path = path.p}, io);
         TRY(strchr(name, '.') ? soft_or(ctx, s, BAD_INPUT) : s); /* headers may be null */
     }
     return OK;
@@ -141,13 +141,15 @@ static enum status edit_entry(struct ctx *ctx, const struct plan *p, const struc
                               struct edited_file *f)
 {
     struct buf value = buf_make(&ctx->arena, VALUE_MAX);
+    struct place at = e->place;
+    at.program = shell_word(&ctx->arena, p->to.program);
     if (p->is_removal)
         return e->table ? edit_toml_take(ctx, f->after, e->table, &f->after)
-                        : edit_json_take(ctx, f->after, &e->place, &f->after);
+                        : edit_json_take(ctx, f->after, &at, &f->after);
     e->write(ctx, e, &p->to, &value);
     if (e->table)
         return edit_toml_put(ctx, f->after, e->table, buf_str(&value), &f->after);
-    TRY(edit_json_put(ctx, f->after, &e->place, buf_str(&value), &f->after));
+    TRY(edit_json_put(ctx, f->after, &at, buf_str(&value), &f->after));
     return e->place.is_ours ? OK : take_stale(ctx, e, buf_str(&value), &f->after);
 }
 
@@ -169,13 +171,11 @@ static enum status plan_entries(struct ctx *ctx, struct plan *p)
     return OK;
 }
 
-/* The program that runs now, so that it need not be on the PATH. */
 static enum status find_server(struct ctx *ctx, const struct options *o, struct target_server *out)
 {
     out->token = server_token();
     out->space = options_has(o, "space") ? o->space : S("");
     out->is_far = o->url.n || !str_is(o->settings.listen, "127.0.0.1:7077");
-    out->program = real_path(&ctx->arena, S("/proc/self/exe"));
     out->data = o->settings.data;
     if (out->data.n)
         out->data = real_path(&ctx->arena, str_dup(&ctx->arena, out->data));
@@ -297,6 +297,7 @@ static enum status connect_client(struct ctx *ctx, const struct options *o)
         return OK;
     p->client = client_of(o->words.v[1]);
     p->is_removal = o->remove;
+    p->to.program = real_path(&ctx->arena, S("/proc/self/exe"));
     if (!p->is_removal)
         TRY(find_server(ctx, o, &p->to));
     TRY(plan_entries(ctx, p));

@@ -9,7 +9,8 @@
  */
 struct place {
     const char *path;
-    bool (*is_ours)(const struct json *element); /* not NULL: path leads to an array */
+    bool (*is_ours)(const struct json *element, str program); /* not NULL: path leads to an array */
+    str program; /* that runs now, as a shell reads it */
 };
 
 /*

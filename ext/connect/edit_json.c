@@ -261,9 +261,9 @@ static str wrapped(struct arena *a, str missing, bool is_element, str value)
     return value;
 }
 
-static const struct json *own_element(const struct json *one, bool (*is_ours)(const struct json *))
+static const struct json *own_element(const struct json *one, const struct place *at)
 {
-    while (one && !is_ours(one))
+    while (one && !at->is_ours(one, at->program))
         one = one->next;
     return one;
 }
@@ -296,7 +296,7 @@ static enum status put_members(struct ctx *ctx, str text, const struct place *at
     *out = text;
     for (const struct json *m = v->first; m; m = m->next) {
         str path = str_printf(&ctx->arena, "%s." S_FMT, at->path, S_ARG(json_name(m)));
-        TRY(edit_json_put(ctx, *out, &(struct place){path.p, NULL}, m->source, out));
+        TRY(edit_json_put(ctx, *out, &(struct place){.path = path.p}, m->source, out));
     }
     return OK;
 }
@@ -318,7 +318,7 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
     TRY(json_parse(ctx, value, &v));
     if (!name.n && in->type == JSON_OBJECT && v->type == JSON_OBJECT)
         return put_members(ctx, text, at, v, out);
-    const struct json *own = name.n || !at->is_ours ? in : own_element(in->first, at->is_ours);
+    const struct json *own = name.n || !at->is_ours ? in : own_element(in->first, at);
     bool is_new = name.n || !own;
     *out = is_new ? add_child(a, &p, in, name, v) : replace_value(a, &p, own, v);
     return OK;
@@ -393,12 +393,12 @@ enum status edit_json_take(struct ctx *ctx, str text, const struct place *at, st
     if (!at->is_ours)
         around = path_around(around);
     const struct json *in = json_at(p.root, str_c(&ctx->arena, around));
-    if (at->is_ours && !(own = own_element(in->first, at->is_ours)))
+    if (at->is_ours && !(own = own_element(in->first, at)))
         return OK;
     TRY(drop_child(ctx, &p, in, own, out));
     TRY(drop_empty(ctx, around, out));
     if (str_is(str_trim(*out), "{}"))
         *out = S("");
-    bool is_twice = at->is_ours && own_element(own->next, at->is_ours);
+    bool is_twice = at->is_ours && own_element(own->next, at);
     return is_twice ? edit_json_take(ctx, *out, at, out) : OK;
 }

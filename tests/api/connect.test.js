@@ -327,6 +327,20 @@ test('hooks of the user stay beside ours', async () => {
   assert.equal(h.text('.claude/settings.json'), before);
 });
 
+test('hooks of a program of another name are found again', async () => {
+  const h = home(), renamed = h.at("it's mine/mem"), made = { hooks: [{ type: 'command', command: 'lint hook' }] };
+  const connect = (...args) => execFileSync(renamed, ['connect', 'claude-code', '--yes', ...args], { env: { ...cleanEnv(), ...h.env }, stdio: 'ignore' });
+  fs.mkdirSync(path.dirname(renamed));
+  fs.copyFileSync(bin, renamed);
+  fs.mkdirSync(h.at('.claude'));
+  fs.writeFileSync(h.at('.claude/settings.json'), JSON.stringify({ hooks: { Stop: [made] } }));
+  for (const args of [[], [], ['--space', 'work']]) connect(...args);
+  const { hooks: { Stop: stop, PreCompact: compact } } = JSON.parse(h.text('.claude/settings.json'));
+  assert.deepEqual([stop.length, compact.length, stop[0]], [2, 1, made]);
+  connect('--remove');
+  assert.deepEqual(JSON.parse(h.text('.claude/settings.json')), { hooks: { Stop: [made] } });
+});
+
 test('links and permissions stay, and other folders are found by their variables', async () => {
   const h = home({ 'dotfiles/mcp.json': '{"a": 1}' });
   fs.mkdirSync(h.at('.cursor'));

@@ -45,7 +45,8 @@ test('restoring an older backup erases again what was erased since, and says how
   assert.equal(out.erased_again, 2);
   const server = await serve(t, { data });
   assert.deepEqual(await contents(server), said.slice(2));
-  const preview = await server.ask('POST', '/v1/preview', { query: 'who is my dentist, and where does my sister live?' });
+  const preview = await server.ask('POST', '/v1/preview', { question: 'who is my dentist, where does my sister live, and where is my passport?' });
+  assert.match(preview.json().block, /drawer/);
   assert.doesNotMatch(preview.text, /Millerberg|Porto/);
   await server.stop();
   // A second time changes nothing, and a file that was put in the place by hand is no way round.
