@@ -28,7 +28,8 @@ static const double same_share = 0.7, same_beside = 0.8, part_share = 0.5;
 
 /* --- statements --- */
 
-/* A statement with a name or a number is barred only where one of these is repeated. */
+/* A statement with a name or a number is barred only where one of these is repeated. Behind a
+ * number a German noun is what is counted. */
 struct statement statement_of(struct arena *a, str text)
 {
     struct words w = words_of(a, text, WORDS_MAX);
@@ -38,7 +39,8 @@ struct statement statement_of(struct arena *a, str text)
         if (x->is_stop || lexicon_is(x->text, LEX_USER | LEX_STRESS))
             continue;
         terms_add(a, &s.terms, str_hash(x->stem));
-        if (x->is_name || x->is_number || lexicon_is(x->text, LEX_NUMBER))
+        bool is_counted = s.has_nouns && x > w.v && x[-1].is_number;
+        if ((x->is_name && !is_counted) || x->is_number || lexicon_is(x->text, LEX_NUMBER))
             terms_add(a, &s.particular, str_hash(x->stem));
     }
     terms_sort(&s.terms);
@@ -47,22 +49,24 @@ struct statement statement_of(struct arena *a, str text)
 }
 
 /* Words that carry no content never decide, so an empty statement states nothing. With a name or
- * number in another's place it is another one: "Ben swims on Tuesday", for "Ida swims …". */
+ * number in another's place it is another one: "Ben swims on Tuesday", for "Ida swims …"; where
+ * nouns look like names, only if the rest is the same. */
 enum stating stating_of(const struct statement *s, const struct statement *sentence)
 {
     size_t shared = terms_shared(&s->terms, &sentence->terms), all = s->terms.n;
     size_t sure = terms_shared(&s->particular, &sentence->terms);
+    size_t lost = s->particular.n - sure,
+           added = sentence->particular.n - terms_shared(&sentence->particular, &s->terms);
     bool is_sure = sure > 0,
-         is_exchanged = sure < s->particular.n &&
-                        terms_shared(&sentence->particular, &s->terms) < sentence->particular.n;
+         is_rest_same = shared + lost == all && shared + added == sentence->terms.n,
+         is_exchanged = lost && added && (is_rest_same || !sentence->has_nouns);
     double share = (double)shared, whole = (double)all;
     if (!shared || (s->particular.n && !is_sure))
         return STATES_NOTHING;
     bool is_part = is_sure || share >= part_share * whole;
     bool adds_nothing = shared == sentence->terms.n;
     double least = is_sure && all >= LONG ? same_share : same_beside;
-    if ((!is_exchanged || sentence->has_nouns) &&
-        (share >= least * whole || (adds_nothing && is_part)))
+    if (!is_exchanged && (share >= least * whole || (adds_nothing && is_part)))
         return STATES;
     return is_part ? MENTIONS : STATES_NOTHING;
 }
