@@ -22,7 +22,7 @@ int64_t seen_before(struct seen *s, uint64_t hash)
     struct seen_hash *added = heap_alloc(sizeof *added);
     added->hash = hash;
     if (!tsearch(added, &s->tree, by_hash))
-        abort(); /* out of memory, as heap_alloc */
+        die_of_limits("out of memory");
     return 0;
 }
 

@@ -27,6 +27,12 @@ struct arena_block {
     _Alignas(ALIGN) char bytes[];
 };
 
+void die_of_limits(const char *what)
+{
+    fprintf(stderr, "rememberd: %s; check the limits of the process (ulimit -a)\n", what);
+    abort();
+}
+
 static void *or_abort(void *p, size_t n)
 {
     if (!p) {

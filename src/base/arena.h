@@ -38,6 +38,9 @@ void *arena_dup(struct arena *a, const void *v, size_t n, size_t room);
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 #define ROOM_N(arena, type, n) ((type *)arena_room((arena), sizeof(type) * (n)))
 
+/* Says what failed, and ends the process: the system refused memory, a thread or the like. */
+_Noreturn void die_of_limits(const char *what);
+
 /* For what outlives a call. Never NULL, as above; heap_alloc zeroes, heap_grow does not. */
 void *heap_alloc(size_t n);
 void *heap_grow(void *p, size_t n);

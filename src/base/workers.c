@@ -56,10 +56,8 @@ struct pool *pool_new(size_t threads, size_t queue)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->some, NULL);
     for (size_t i = 0; i < threads; i++)
-        if (pthread_create(&p->threads[i], NULL, run_worker, p) != 0) {
-            fprintf(stderr, "rememberd: cannot start a thread\n");
-            abort();
-        }
+        if (pthread_create(&p->threads[i], NULL, run_worker, p) != 0)
+            die_of_limits("cannot start a thread");
     return p;
 }
 

@@ -1,7 +1,7 @@
 // limits.test.js - how often, how much at one time, and how much in all: by connection, address, token and user.
 'use strict';
 const assert = require('node:assert/strict');
-const { spawn } = require('node:child_process');
+const { spawn, spawnSync } = require('node:child_process');
 const { once } = require('node:events');
 const net = require('node:net');
 const os = require('node:os');
@@ -293,4 +293,12 @@ test('a large body of few values is no problem', async (t) => {
   const floats = Array.from({ length: 300_000 }, (_, i) => i / 7);
   const chat = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'word '.repeat(200_000) }, { role: 'user', content: 'hi' }], extra: floats });
   assert.equal(chat.status, 200, chat.text);
+});
+
+test('a server that the system gives too little memory says so', () => {
+  const script = `ulimit -v $1; exec ${JSON.stringify(bin)} serve --listen 127.0.0.1:0 --data ${JSON.stringify(tempFolder())}`;
+  const ended = [50000, 60000, 70000, 80000, 90000, 100000, 120000].map((limit) => spawnSync('sh', ['-c', script, 'sh', String(limit)], { env: cleanEnv(), encoding: 'utf8', timeout: 1500 }));
+  const aborted = ended.filter((one) => one.signal === 'SIGABRT');
+  assert.ok(aborted.length > 1, JSON.stringify(ended));
+  for (const { stderr } of aborted) assert.match(stderr, /^rememberd: (cannot start a thread|out of memory)/m);
 });

@@ -37,7 +37,7 @@ static uint8_t *guarded_alloc(void)
 {
     uint8_t *bytes = sodium_malloc(STORE_KEY_BYTES);
     if (!bytes)
-        abort();
+        die_of_limits("out of memory");
     return bytes;
 }
 

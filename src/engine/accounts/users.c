@@ -24,7 +24,7 @@ void engine_take_seal(struct engine *e, const uint8_t *key)
     assert(key);
     uint8_t *seal = sodium_malloc(SEAL_KEY_BYTES); /* locked in memory, never swapped out */
     if (!seal)
-        abort();
+        die_of_limits("out of memory");
     memcpy(seal, key, SEAL_KEY_BYTES);
     sodium_mprotect_readonly(seal);
     seal_free(e);

@@ -54,7 +54,7 @@ static void *make_patterns(const void *column, size_t n, size_t size)
     struct pattern **all = heap_alloc(n * sizeof *all);
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     if (!limits)
-        abort();
+        die_of_limits("out of memory");
     pcre2_set_match_limit(limits, MATCH_LIMIT);
     for (size_t i = 0; i < n; i++) {
         patterns[i].regex = *(const char *const *)((const char *)column + i * size);

@@ -258,7 +258,7 @@ void loop_open(struct loop *l, struct server *s)
     l->on_sweep = on_sweep;
     pthread_mutex_init(&l->lock, NULL);
     if (uv_loop_init(&l->uv) != 0)
-        abort();
+        die_of_limits("cannot make an event loop");
     uv_async_init(&l->uv, &l->wake, on_wake);
     uv_timer_init(&l->uv, &l->sweep);
     l->wake.data = l->sweep.data = l;
@@ -288,7 +288,7 @@ void loop_start(struct loop *l)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&l->thread, NULL, run_loop, l) != 0)
-        abort();
+        die_of_limits("cannot start a thread");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

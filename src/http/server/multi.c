@@ -160,7 +160,7 @@ static void multi_start(struct loop *l)
     assert(loop_is_here(l) && libcurl_is_open());
     l->multi = libcurl.multi_init();
     if (!l->multi)
-        abort();
+        die_of_limits("out of memory");
     libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
     libcurl.multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
@@ -196,7 +196,7 @@ CURL *multi_handle(struct loop *l)
         multi_start(l);
     CURL *easy = libcurl.easy_init();
     if (!easy)
-        abort();
+        die_of_limits("out of memory");
     libcurl_set_route(easy);
     libcurl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     libcurl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);

@@ -35,7 +35,7 @@ PGconn *pipeline_connect(const char *const *names, const char *const *values)
 {
     PGconn *c = libpq.connectStartParams(names, values, 1);
     if (!c)
-        abort(); /* out of memory */
+        die_of_limits("out of memory");
     libpq.setNoticeReceiver(c, log_notice, NULL);
     if (libpq.status(c) != CONNECTION_BAD)
         libpq.reset(c);

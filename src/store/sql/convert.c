@@ -151,7 +151,7 @@ static char *name_with_key(const struct job *j)
     size_t n = uri.n + sizeof raw + sizeof hex + 80;
     char *name = sodium_malloc(n);
     if (!name)
-        abort();
+        die_of_limits("out of memory");
     snprintf(name, n, "%s%s%s%s", uri.p,
              key ? "cipher=aegis&algorithm=4&reserve=64&hexkey=" : "reserve=0&key=", key ? raw : "",
              hex);

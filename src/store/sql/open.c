@@ -114,7 +114,7 @@ static uint8_t *keep_key(const uint8_t *key)
         return NULL;
     uint8_t *kept = sodium_malloc(STORE_KEY_BYTES);
     if (!kept)
-        abort();
+        die_of_limits("out of memory");
     memcpy(kept, key, STORE_KEY_BYTES);
     sodium_mprotect_readonly(kept);
     return kept;
