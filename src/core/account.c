@@ -11,9 +11,10 @@ bool token_is_valid(const struct token *t, int64_t now)
 static str escaped_name(struct arena *a, str person)
 {
     struct buf b = buf_make(a, person.n * 3 + 1);
+    bool climbs = str_is(person, ".") || str_is(person, ".."); /* no path may name these */
     for (size_t i = 0; i < person.n; i++) {
         unsigned char c = (unsigned char)person.p[i];
-        if (c < 0x20 || c == 0x7f || c == '/' || c == '%')
+        if (c < 0x20 || c == 0x7f || c == '/' || c == '%' || climbs)
             buf_printf(&b, "%%%02X", c);
         else
             buf_byte(&b, (char)c);

@@ -61,8 +61,9 @@ enum { PERSON_MAX = 256 };
 bool token_is_valid(const struct token *t, int64_t now);
 
 /*
- * The user that a person behind the owner's credential is: OWNER/PERSON, where the person's '/',
- * '%' and control bytes are escaped. So two persons, and persons of two owners, are never one user.
+ * The user that a person behind the owner's credential is: OWNER/PERSON. In PERSON '/', '%',
+ * control bytes, "." and ".." are escaped. So two persons, and persons of two owners, are never one
+ * user.
  */
 str person_user(struct arena *a, str owner, str person);
 /* The other way round: the person that a user of the owner is; "" when it is none. */

@@ -75,6 +75,15 @@ test('what the key\'s own user said reaches no person either', async (t) => {
   for (const one of ['anna', 'local', 'default', 'local/', '.']) assert.equal(await knows(ways.user(one)), false, one);
 });
 
+test('a person called .. can be erased', async (t) => {
+  const { server, knows, tell } = await ready(t);
+  await tell(ways.user('..'));
+  const [{ id }] = (await server.ask('GET', '/v1/users')).json().items.filter((one) => one.id !== 'local');
+  const res = await server.ask('DELETE', `/v1/users/${encodeURIComponent(id)}`, { confirm: id });
+  assert.equal(res.status, 200, res.text);
+  assert.equal(await knows(ways.user('..')), false);
+});
+
 test('names that look alike are different people', async (t) => {
   const { knows, tell } = await ready(t);
   const alike = ['a', ' a', 'a ', 'A', 'a/b', 'a%2Fb', 'a%2fb', 'a/', '/a', '%', 'ä', 'a\u0308', 'local/a', 'local%2Fa', '0', 'any', 'none', '*'];

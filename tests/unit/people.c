@@ -45,6 +45,8 @@ TEST(a_person_is_a_user_that_no_other_name_makes)
     }
     CHECK_STR(made[0], S("local/a"));
     CHECK_STR(person_user(&ctx->arena, S("x"), S("a/b%\x01")), S("x/a%2Fb%25%01"));
+    CHECK_STR(person_user(&ctx->arena, S("x"), S("..")), S("x/%2E%2E"));
+    CHECK_STR(person_user(&ctx->arena, S("x"), S(".a.")), S("x/.a."));
     CHECK_STR(person_name(&ctx->arena, S("x"), S("x/a/b")), S(""));
     CHECK_STR(person_name(&ctx->arena, S("x"), S("x/")), S(""));
     CHECK_STR(person_name(&ctx->arena, S("x"), S("xy/a")), S(""));
