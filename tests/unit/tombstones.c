@@ -263,3 +263,37 @@ TEST(a_tombstone_of_before_bars_a_sentence_by_its_own_letters)
     CHECK_OK(store_bar(ctx, s, &(struct barring){.pool = mine, .bars = &bar, .n = 1}));
     CHECK(!has(found(ctx, e, "Where do I keep my bees?"), "bees"));
 }
+
+/* A recall asks for hundreds of sentences, and somebody may have forgotten thousands. */
+TEST(a_sentence_is_compared_with_the_bars_alone_that_share_a_word)
+{
+    enum { BARS = 2000 };
+    static const char *const said[] = {"Visitor 7 parks in lot 1007.", "Visitor 8 parks in lot 2.",
+                                       "I keep my bees in Leeds."};
+    struct bar *bars = NEW_N(&ctx->arena, struct bar, BARS);
+    struct tombstones t;
+    size_t looked = 0;
+    ENGINE(e, s, p);
+    talk(ctx, s, "one", said, 3, clock_ms() - 5000);
+    for (size_t i = 0; i < BARS; i++) {
+        struct statement one =
+            statement_of(&ctx->arena, str_printf(&ctx->arena, "Parks in lot %zu", i));
+        struct term_set terms = terms_with_room(&ctx->arena, 8);
+        terms_add(&ctx->arena, &terms, one.particular.n);
+        for (size_t k = 0; k < one.particular.n; k++)
+            terms_add(&ctx->arena, &terms, one.particular.v[k]);
+        for (size_t k = 0; k < one.terms.n; k++)
+            terms_add(&ctx->arena, &terms, one.terms.v[k]);
+        bars[i] = (struct bar){.at = clock_ms(), .terms = terms.v, .n = terms.n};
+    }
+    CHECK_OK(store_bar(ctx, s, &(struct barring){.pool = mine, .bars = bars, .n = BARS}));
+    CHECK_OK(tombstones_load(ctx, e, mine, &t));
+    struct statement asked = statement_of(&ctx->arena, str_of(said[0]));
+    for (size_t i = 0; i < asked.terms.n; i++)
+        for (const struct bar_key *k = t.chains[asked.terms.v[i] % TOMBSTONE_CHAINS]; k;
+             k = k->next)
+            looked += k->term == asked.terms.v[i];
+    CHECK_INT(looked, 2); /* lots 7 and 1007 */
+    const struct message m = {.id = S("one-0"), .text = str_of(said[0]), .created = 1};
+    CHECK_INT(tombstones_left(&t, &ctx->arena, &m).n, 0);
+}

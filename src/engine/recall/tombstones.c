@@ -131,13 +131,26 @@ int64_t tombstones_end_of(const struct memory *m)
     return m->expires > m->updated ? m->expires : m->updated;
 }
 
-/* `all` and `newest` let most texts pass without a look at each bar: what was said after the newest
- * bar is free of them. */
-static void add_barred(struct tombstones *b, struct barred one)
+static struct bar_key **chain_of(const struct tombstones *b, uint64_t term)
 {
+    return &b->chains[term % TOMBSTONE_CHAINS];
+}
+
+/* `all` and `newest` let most texts pass without a look at each bar: what was said after the newest
+ * bar is free of them. A statement with names or numbers is found by these: one must be there. */
+static void add_barred(struct tombstones *b, struct arena *a, struct barred one)
+{
+    const struct term_set *terms = one.kind == BAR_SENTENCES    ? &one.sentences
+                                   : one.statement.particular.n ? &one.statement.particular
+                                                                : &one.statement.terms;
     if (one.kind == BAR_ALL)
         b->all = one.at > b->all ? one.at : b->all;
     b->newest = one.at > b->newest ? one.at : b->newest;
+    for (size_t i = 0; i < terms->n; i++) {
+        struct bar_key *key = NEW(a, struct bar_key), **chain = chain_of(b, terms->v[i]);
+        *key = (struct bar_key){terms->v[i], &b->v[b->n], *chain};
+        *chain = key;
+    }
     b->v[b->n++] = one;
 }
 
@@ -146,30 +159,33 @@ static void add_barred(struct tombstones *b, struct barred one)
 enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                             struct tombstones *out)
 {
+    struct arena *a = &ctx->arena;
     struct bars_read read;
     *out = (struct tombstones){0};
     TRY(store_bars(ctx, e->store, pool, clock_ms(), &read));
-    out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
+    size_t n = read.n + read.n_expired;
+    out->v = NEW_N(a, struct barred, n);
+    out->chains = NEW_N(a, struct bar_key *, n ? TOMBSTONE_CHAINS : 0);
     for (size_t i = 0; i < read.n; i++)
-        add_barred(out, barred_of(&read.bars[i]));
+        add_barred(out, a, barred_of(&read.bars[i]));
     for (size_t i = 0; i < read.n_expired; i++) {
         const struct memory *m = &read.expired[i];
-        add_barred(out, (struct barred){.kind = BAR_STATEMENT,
-                                        .reason = BAR_EXPIRED,
-                                        .at = tombstones_end_of(m),
-                                        .message = m->source.n ? tombstones_message(m->source) : 0,
-                                        .statement = statement_of(&ctx->arena, m->content)});
+        add_barred(out, a,
+                   (struct barred){.kind = BAR_STATEMENT,
+                                   .reason = BAR_EXPIRED,
+                                   .at = tombstones_end_of(m),
+                                   .message = m->source.n ? tombstones_message(m->source) : 0,
+                                   .statement = statement_of(a, m->content)});
     }
     return OK;
 }
 
+/* What is lifted keeps its place in the chains, and bars nothing. */
 void tombstones_lift(struct tombstones *b, unsigned reasons, int64_t after)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < b->n; i++)
-        if (b->v[i].at <= after || !(reasons >> b->v[i].reason & 1))
-            b->v[kept++] = b->v[i];
-    b->n = kept;
+    for (struct barred *one = b->v; one < b->v + b->n; one++)
+        if (one->at > after && (reasons >> one->reason & 1))
+            *one = (struct barred){.kind = BAR_ALL};
 }
 
 /* --- applying --- */
@@ -192,32 +208,31 @@ bool tombstones_touch(const struct tombstones *b, str message)
     return b->n && message.n && names_message(b, tombstones_message(message));
 }
 
-static bool is_barred(const struct judged *j, str sentence)
+/* Whether a bar of this kind that has the term holds for the sentence. */
+static bool has_bar(const struct judged *j, enum bar_kind kind, uint64_t term, str sentence,
+                    const struct statement *telling)
 {
-    uint64_t hash = 0, first = 0;
-    struct statement telling = {0};
-    for (size_t i = 0; i < j->tombstones->n; i++) {
-        const struct barred *b = &j->tombstones->v[i];
+    for (const struct bar_key *k = *chain_of(j->tombstones, term); k; k = k->next) {
+        const struct barred *b = k->bar;
         bool is_named = j->message && b->message == j->message;
-        if (!is_named && j->created >= b->at)
-            continue;
-        if (b->kind == BAR_SENTENCES && !hash) {
-            hash = sentence_hash(j->a, sentence);
-            /* Tombstones of before text_plain know it by the hash of its own letters. */
-            first = letters_hash(j->a, utf8_lower(j->a, sentence));
-        }
-        if (b->kind == BAR_SENTENCES && hash &&
-            (terms_have(&b->sentences, hash) || terms_have(&b->sentences, first)))
-            return true;
-        if (b->kind != BAR_STATEMENT)
-            continue;
-        if (!telling.terms.v)
-            telling = statement_of(j->a, sentence);
-        if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
-            (is_named || !is_of_another(&b->statement, j->a, sentence)))
+        if (k->term == term && b->kind == kind && (is_named || j->created < b->at) &&
+            (kind == BAR_SENTENCES ||
+             (stating_of(&b->statement, telling) >= (is_named ? MENTIONS : STATES) &&
+              (is_named || !is_of_another(&b->statement, j->a, sentence)))))
             return true;
     }
     return false;
+}
+
+/* Tombstones of before text_plain know a sentence by the hash of its own letters. */
+static bool is_barred(const struct judged *j, str sentence)
+{
+    uint64_t first = letters_hash(j->a, utf8_lower(j->a, sentence));
+    const struct statement telling = statement_of(j->a, sentence);
+    return has_bar(j, BAR_SENTENCES, sentence_hash(j->a, sentence), sentence, &telling) ||
+           has_bar(j, BAR_SENTENCES, first, sentence, &telling) ||
+           SOME(i, telling.terms.n,
+                has_bar(j, BAR_STATEMENT, telling.terms.v[i], sentence, &telling));
 }
 
 /* The text itself when no sentence of it is barred: at once for most, which are younger than every
@@ -267,9 +282,8 @@ void tombstones_date_back(const struct tombstones *b, struct arena *a, struct me
     struct sentence s;
     for (str rest = b->n ? m->text : S(""); sentence_cut(&rest, &s);) {
         uint64_t hash = sentence_hash(a, s.text);
-        for (size_t i = 0; hash && i < b->n; i++)
-            if (b->v[i].kind == BAR_SENTENCES && terms_have(&b->v[i].sentences, hash) &&
-                m->created >= b->v[i].at)
-                m->created = b->v[i].at - 1;
+        for (const struct bar_key *k = *chain_of(b, hash); k; k = k->next)
+            if (k->term == hash && k->bar->kind == BAR_SENTENCES && m->created >= k->bar->at)
+                m->created = k->bar->at - 1;
     }
 }

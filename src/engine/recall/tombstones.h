@@ -45,11 +45,20 @@ struct barred {
     struct statement statement;
     struct term_set sentences;
 };
+/* A bar in the chain of one of its terms: a recall asks for hundreds of sentences, and somebody may
+ * have forgotten thousands. */
+struct bar_key {
+    uint64_t term;
+    const struct barred *bar;
+    struct bar_key *next;
+};
+enum { TOMBSTONE_CHAINS = 4096 };
 struct tombstones {
     struct barred *v;
     size_t n;
-    int64_t all;    /* nothing that was said before is given; 0: no such time */
-    int64_t newest; /* the time of the newest bar */
+    struct bar_key **chains; /* by term; none where there are no bars */
+    int64_t all;             /* nothing that was said before is given; 0: no such time */
+    int64_t newest;          /* the time of the newest bar */
 };
 /* Those of a pool, and one for each expired memory that is not pruned yet. */
 MUST_USE enum status tombstones_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
