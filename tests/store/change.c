@@ -57,6 +57,30 @@ TEST(only_what_is_named_changes)
     check_healthy(ctx, s);
 }
 
+/* The words index of SQLite gets a piece for each change of it, of PostgreSQL a generation. */
+TEST(the_index_is_changed_for_words_alone)
+{
+    const char *sql = is_on_postgres() ? "SELECT generation FROM pool WHERE \"user\" = 'anna'"
+                                       : "SELECT max(id) FROM words_data";
+    PLACE(p);
+    STORE(s, p);
+    struct memory m = fact("m1", "tea", "likes green tea");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    int64_t before = place_int(ctx, &p, sql);
+    changed(ctx, s,
+            (struct change){.pool = mine,
+                            .id = m.id,
+                            .what = CHANGE_IMPORTANCE | CHANGE_CATEGORY,
+                            .to = {.category = S("habit"), .importance = 1}});
+    CHECK_INT(place_int(ctx, &p, sql), before);
+    changed(
+        ctx, s,
+        (struct change){.pool = mine, .id = m.id, .what = CHANGE_KEY, .to = {.key = S("drink")}});
+    CHECK(place_int(ctx, &p, sql) != before);
+    CHECK_INT(find(ctx, s, mine, "drink").n, 1);
+    check_healthy(ctx, s);
+}
+
 TEST(what_is_not_there_or_not_true_any_more_is_not_changed)
 {
     PLACE(p);

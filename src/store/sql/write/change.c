@@ -98,9 +98,11 @@ static enum status change_row(struct ctx *ctx, struct db *db, int64_t pool, cons
                now.expires, now.updated, now.session));
     if (c->keeps_old)
         TRY(keep_revision(ctx, db, c->what, old, &now));
+    *out = now;
+    if (!(c->what & (CHANGE_CONTENT | CHANGE_KEY | CHANGE_METADATA)))
+        return OK; /* index_of_memory reads no other members that change */
     index_note_memory(&ctx->arena, db->changes, pool, true, old, NULL);
     index_note_memory(&ctx->arena, db->changes, pool, false, &now, NULL);
-    *out = now;
     return OK;
 }
 
