@@ -283,3 +283,21 @@ TEST(both_stores_find_the_same)
     engine_close(other);
     store_close(file);
 }
+
+/* What an erasure notes of each row goes with the next statement. */
+TEST(a_row_that_is_erased_waits_a_few_times)
+{
+    enum { ROWS = 40 };
+    ENGINE(e, s, p);
+    str ids[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        struct memory m = {.content = str_printf(&ctx->arena, "My boat Argo%d is blue.", i)};
+        CHECK_OK(engine_add(ctx, e, mine, &m));
+        ids[i] = m.id;
+    }
+    int64_t erased, before = pipeline_trips();
+    const struct forget what = {.pool = mine, .ids = ids, .n_ids = ROWS};
+    CHECK_OK(store_forget(ctx, s, &what, &erased));
+    CHECK_INT(erased, ROWS);
+    CHECK(pipeline_trips() - before < 4 * ROWS);
+}

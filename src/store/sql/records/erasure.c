@@ -159,8 +159,8 @@ void erasing_count(struct db *db, struct erasing *out)
 enum status erasing_names(struct ctx *ctx, struct erasing *e, const struct erasure_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
-        TRY(SQL_DO(ctx, e->db, SQL_ERASURE_HASH_ADD, e->no,
-                   blob_at(names->v[i], ERASURE_HASH_BYTES)));
+        TRY(SQL_LATER(ctx, e->db, SQL_ERASURE_HASH_ADD, e->no,
+                      blob_at(names->v[i], ERASURE_HASH_BYTES)));
     e->hashes += (int64_t)names->n;
     return OK;
 }
@@ -225,8 +225,8 @@ enum status erasing_end(struct ctx *ctx, struct erasing *e)
         return OK;
     e->db->erasing = NULL;
     return e->hashes || e->memories + e->messages
-               ? SQL_DO(ctx, e->db, SQL_ERASURE_END, e->no, e->newest, e->memories, e->messages)
-               : SQL_DO(ctx, e->db, SQL_ERASURE_DELETE, e->no);
+               ? SQL_LATER(ctx, e->db, SQL_ERASURE_END, e->no, e->newest, e->memories, e->messages)
+               : SQL_LATER(ctx, e->db, SQL_ERASURE_DELETE, e->no);
 }
 
 enum status erasure_taken_back(struct ctx *ctx, struct db *db, str undo, int64_t behind)

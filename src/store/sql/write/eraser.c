@@ -22,7 +22,7 @@ enum status erase_memory(struct eraser *e, const struct memory *m)
 {
     assert(e->pool && db_in_transaction(e->db));
     TRY(SQL_DO(e->ctx, e->db, SQL_MEMORY_DELETE, e->pool, memory_no(m->doc)));
-    TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, m->layer, m->superseded_by));
+    TRY(SQL_LATER(e->ctx, e->db, SQL_ERASED_ADD, m->id, m->layer, m->superseded_by));
     TRY(erasing_memory(e->ctx, e->db, m));
     if (m->valid_to) {
         e->gain.closed--;
@@ -118,9 +118,9 @@ enum status erase_distilled(struct eraser *e, str session)
 enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 {
     assert(e->pool && !doc_is_memory(m->doc));
-    TRY(SQL_DO(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, m->doc)); /* by its row */
-    TRY(SQL_DO(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
-    TRY(SQL_DO(e->ctx, e->db, SQL_ERASED_ADD, m->id, -1, S("")));
+    TRY(SQL_LATER(e->ctx, e->db, SQL_RECEIPT_DELETE_CHAIN, e->pool, m->doc)); /* by its row */
+    TRY(SQL_LATER(e->ctx, e->db, SQL_MESSAGE_DELETE, e->pool, m->doc));
+    TRY(SQL_LATER(e->ctx, e->db, SQL_ERASED_ADD, m->id, -1, S("")));
     TRY(erasing_message(e->ctx, e->db, m));
     index_note_message(&e->ctx->arena, &e->changes, e->pool, true, m, NULL);
     TRY(keeps ? SQL_DO(e->ctx, e->db, SQL_MEMORY_LEAVE_MESSAGE, e->pool, m->id)
