@@ -89,10 +89,10 @@ static void settings_note(struct pg_settings *s, const char *name, const char *v
 
 /* What every connection begins with; version as of libpq. synchronous_commit: what was acknowledged
  * is on disk. plan_cache_mode: each statement finds its rows by a key that begins with the pool, so
- * that one plan fits all pools; a plan made anew for each list of documents takes longer than the
- * statement. The writer has more time for a statement (writer_postgres.c). A server ends what
- * nobody waits for any more, and drops a client that stopped in the midst of a transaction, with
- * its locks. */
+ * that one plan fits all pools, also where one pool has nearly all rows; a plan made anew for each
+ * list of documents takes longer than the statement. The writer has more time for a statement
+ * (writer_postgres.c). A server ends what nobody waits for any more, and drops a client that
+ * stopped in the midst of a transaction, with its locks. */
 static void settings_of(struct pg_settings *s, const char *schema, int version)
 {
     enum { LOOKS_FOR_CLIENT = 140000 };
@@ -101,6 +101,7 @@ static void settings_of(struct pg_settings *s, const char *schema, int version)
     settings_note(s, "client_min_messages", "warning");
     settings_note(s, "jit", "off");
     settings_note(s, "plan_cache_mode", "force_generic_plan");
+    settings_note(s, "enable_seqscan", "off");
     settings_note(s, "statement_timeout", "30s");
     settings_note(s, "idle_in_transaction_session_timeout", "5min");
     if (version >= LOOKS_FOR_CLIENT)

@@ -6,7 +6,7 @@
 
 struct ahead;
 
-enum { SETTINGS_MAX = 10 };
+enum { SETTINGS_MAX = 12 };
 
 struct pg_settings {
     struct pg_setting {
