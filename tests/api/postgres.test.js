@@ -112,7 +112,7 @@ test('a transaction that changes many memories changes their counters once', onl
 const plansIn = (log) => log.split(/^(?!\t)/m).filter((entry) => /duration: .* plan:/.test(entry));
 
 // What is read for all pools at a time: by jobs that run beside chats, and which pools a transaction has counted for.
-const queues = new Set(['waiting', 'vector_todo', 'mirror']), own = /SELECT pool, bool_or\(n <> 0\) FROM tally_note|SELECT 1 FROM undo WHERE until/;
+const queues = new Set(['waiting', 'vector_todo', 'mirror']), own = /SELECT pool, bool_or\(n <> 0\) FROM tally_note|SELECT 1 FROM undo WHERE until|SELECT \(SELECT count\(\*\) FROM vector\)/;
 
 // Scans of a table with pools that no condition on the pool leads.
 function strayScans(plan, pooled) {
@@ -150,6 +150,12 @@ test('each statement of a chat touches one pool', only, async (t) => {
   const plans = plansIn(fs.readFileSync(log, 'utf8').slice(begin));
   assert.ok(plans.filter((plan) => /on message/.test(plan)).length > 5, `only ${plans.length} plans`);
   assert.deepEqual([...new Set(plans.flatMap((plan) => strayScans(plan, pooled).map((scan) => `${scan} in ${plan.slice(0, 400)}`)))], []);
+  // Nor is each session compared with each message.
+  const checks = fs.statSync(log).size;
+  await run(['doctor', '--data', data], { env });
+  const rules = plansIn(fs.readFileSync(log, 'utf8').slice(checks)).filter((plan) => /SELECT 'session /.test(plan));
+  assert.equal(rules.length, 3);
+  assert.deepEqual(rules.filter((plan) => /(Join Filter|Index Cond): .*doc >= \(\w+\.\w+ << 20\)/.test(plan)), []);
 });
 
 test('a schema that was empty is searched by the right index once it is filled, in the same connections', only, async (t) => {
