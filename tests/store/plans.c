@@ -241,3 +241,17 @@ TEST(numbers_lead_to_rows)
     }
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
+
+/* Each message that is erased asks so; by the time they were made would be all of a pool. */
+TEST(memories_of_a_message_are_found_by_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    sqlite3 *handle = open_beside(&p);
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        if (strcmp(statements[i].name, "MEMORY_BY_SOURCE") == 0 ||
+            strcmp(statements[i].name, "MEMORY_BY_SUPERSEDER") == 0)
+            CHECK(str_find(plan_of(ctx, handle, statements[i].text), S("memory_recent")) ==
+                  plan_of(ctx, handle, statements[i].text).n);
+    sqlite3_close(handle);
+}
