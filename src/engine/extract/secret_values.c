@@ -125,7 +125,7 @@ static size_t skip(str text, size_t i, const char *what)
 
 /* --- words --- */
 
-/* A row "*ed" stands for all words that end so, and "ge*" for all that begin so. */
+/* A row "*ed" stands for all words of letters that end so, and "ge*" for all that begin so. */
 static bool row_fits(str word, str row)
 {
     enum { MORE = 2 };
@@ -133,7 +133,8 @@ static bool row_fits(str word, str row)
         return word.n > row.n &&
                str_eq_nocase(str_sub(word, word.n - row.n + 1, word.n), str_sub(row, 1, row.n));
     if (row.p[row.n - 1] == '*')
-        return word.n > row.n + MORE && text_starts_nocase(word, str_sub(row, 0, row.n - 1));
+        return word.n > row.n + MORE && is_letters_and(word, PLAIN) &&
+               text_starts_nocase(word, str_sub(row, 0, row.n - 1));
     return str_eq_nocase(word, row);
 }
 
@@ -223,31 +224,6 @@ static bool link_at(str text, size_t at, size_t *to, enum link *link)
     return n > 0;
 }
 
-/* Where the value begins. With LINK_NONE, directly behind the name. "password for the router is"
- * has the password's link, "password manager is" has the manager's. */
-static size_t find_link(str text, const struct secret_name *name, enum link *link)
-{
-    enum { ENDING = 4 }; /* bytes of an ending, longer ones make another word */
-    size_t begin = name_end(text, name->to), at = begin, to;
-    bool is_other = begin > name->to + ENDING || str_is(str_sub(text, name->to, begin), "s");
-    for (int words = 0; words <= WORDS_BETWEEN && at < text.n; words++) {
-        if (link_at(text, at, &to, link)) {
-            *link = is_other && *link == LINK_WORD ? LINK_WEAK : *link;
-            return to;
-        }
-        at = skip(text, at, " \t(\"'`*_])");
-        size_t end = word_end(text, at);
-        /* Another name, as in class="…", or another column. */
-        bool is_other_name = at_or_end(text, end) == '=' || at_or_end(text, at) == '|';
-        if (end == at || is_other_name || char_is_one_of(at_or_end(text, end), ".,;!?\n\r"))
-            break;
-        is_other |= !words && !is_function_word(str_sub(text, at, end));
-        at = end;
-    }
-    *link = LINK_NONE;
-    return skip(text, begin, " \t");
-}
-
 static bool quoted_at(str text, size_t i, struct value *out)
 {
     static const char *const quotes[][2] = {{"\"", "\""}, {"'", "'"},      {"`", "`"}, {"“", "”"},
@@ -309,6 +285,36 @@ static struct value value_at(str text, size_t at)
     bool stops = to < end && !char_is_one_of(text.p[to], "'*_");
     return (struct value){i, to, false,
                           stops || char_is_one_of(at_or_end(text, next), "\r\n;<\"`")};
+}
+
+/* Where the value begins. With LINK_NONE, directly behind the name. "password for the router is"
+ * has the password's link, "password manager is" has the manager's. A weak link, as in "password to
+ * the router is", is passed where no digit or sign follows it, and another link does. */
+static size_t find_link(str text, const struct secret_name *name, enum link *link)
+{
+    enum { ENDING = 4 }; /* bytes of an ending, longer ones make another word */
+    size_t begin = name_end(text, name->to), at = begin, weak = 0, to;
+    bool is_other = begin > name->to + ENDING || str_is(str_sub(text, name->to, begin), "s");
+    for (int words = 0; words <= WORDS_BETWEEN && at < text.n; words++) {
+        bool is_linked = link_at(text, at, &to, link);
+        struct value v = value_at(text, is_linked ? to : text.n);
+        struct shape s = shape_of(str_sub(text, v.from, v.to));
+        if (is_linked && (*link != LINK_WEAK || s.digits || s.signs)) {
+            *link = is_other && *link == LINK_WORD ? LINK_WEAK : *link;
+            return to;
+        }
+        weak = weak || !is_linked ? weak : to;
+        at = skip(text, at, " \t(\"'`*_])");
+        size_t end = word_end(text, at);
+        /* Another name, as in class="…", or another column. */
+        bool is_other_name = at_or_end(text, end) == '=' || at_or_end(text, at) == '|';
+        if (end == at || is_other_name || char_is_one_of(at_or_end(text, end), ".,;!?\n\r"))
+            break;
+        is_other |= !words && !is_function_word(str_sub(text, at, end));
+        at = end;
+    }
+    *link = weak ? LINK_WEAK : LINK_NONE;
+    return weak ? weak : skip(text, begin, " \t");
 }
 
 /* --- which values count --- */
@@ -487,7 +493,7 @@ static size_t word_add(str text, const struct secret_name *name, struct spans *o
         return name->to;
     size_t end = v.to - v.from < TOKEN_MAX ? v.to : token_end(text, v.to, text.n);
     span_add(out, v.from, end);
-    if (kind == SECRET_PASSWORD && (link == LINK_NONE || link == LINK_WORD))
+    if (kind == SECRET_PASSWORD && link != LINK_SIGN)
         beside_add(text, end, out);
     return end > name->to ? end : name->to;
 }
