@@ -164,12 +164,25 @@ test('only the sentence that states it is left out, and the message stays in its
   const gone = (await server.ask('DELETE', `/v1/memories/${listed[0].id}`)).json();
   assert.equal(gone.erased, 1);
   assert.ok(gone.barred >= 1);
+  const said = async () => (await server.ask('GET', '/v1/sessions/farm/messages')).json().items[0];
+  assert.deepEqual([(await said()).recalls, /dumplings/.test((await said()).text)], ['what is new', true]);
   const block = await given(server, 'Which tractor do I have?');
   assert.match(block, /Fendt/);
   assert.doesNotMatch(block, /dumplings/);
   assert.doesNotMatch(await given(server, 'Which dumplings do I love?'), /dumplings/);
   const session = (await server.ask('GET', '/v1/users/me/sessions')).json().sessions[0];
   assert.doesNotMatch(session.title ?? '', /dumplings/);
+});
+
+test('a message says that recall looks at nothing of it once its statement is forgotten', async (t) => {
+  const server = await serve(t);
+  const id = await remembered(server);
+  const recalls = async () => (await server.ask('GET', `/v1/messages/${id.message}`)).json().message.recalls;
+  assert.equal(await recalls(), 'all');
+  const { undo } = (await server.ask('DELETE', `/v1/memories/${id.fact}?undo=true`)).json();
+  assert.equal(await recalls(), 'nothing');
+  assert.equal((await server.ask('POST', `/v1/undo/${undo}`)).status, 200);
+  assert.equal(await recalls(), 'all');
 });
 
 test('a client that sends its history again does not bring an erased message back into recall', async (t) => {

@@ -1,5 +1,6 @@
 /* pages.c - receipts, conversations and messages by pages; a message in its conversation. */
 #include "engine/inspect.h"
+#include "engine/recall/tombstones.h"
 #include "engine/state/state.h"
 
 /* --- receipts --- */
@@ -85,6 +86,19 @@ enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools
 
 /* --- messages --- */
 
+/* Of a message that was forgotten in part recall looks at the rest. */
+static enum status leave_forgotten(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   struct message *v, size_t n)
+{
+    struct tombstones tombstones;
+    TRY(tombstones_load(ctx, e, pool, &tombstones));
+    for (struct message *m = v; m < v + n; m++) {
+        m->says = tombstones_left(&tombstones, &ctx->arena, m);
+        m->is_echo |= m->says.n < m->text.n;
+    }
+    return OK;
+}
+
 /* Positions of erased messages are not used again, so there may be fewer neighbours than asked. */
 static enum status read_around(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                const struct message *m, int64_t around, struct message_around *out)
@@ -96,6 +110,7 @@ static enum status read_around(struct ctx *ctx, struct engine *e, struct pool_re
     for (; out->n < n && doc_position(out->v[out->n].doc) <= at + around; out->n++)
         if (out->v[out->n].doc == m->doc)
             out->at = out->n;
+    TRY(leave_forgotten(ctx, e, pool, out->v, out->n));
     return out->n ? OK : NOT_FOUND; /* it was erased since */
 }
 
@@ -143,5 +158,5 @@ enum status engine_session_page(struct ctx *ctx, struct engine *e, const struct 
                                                   in->from + 1, want, out, n));
     *has_more = *n > in->limit;
     *n = *has_more ? in->limit : *n;
-    return OK;
+    return leave_forgotten(ctx, e, in->pool, *out, *n);
 }

@@ -24,8 +24,8 @@ FIELDS(
     (AS_STR, m.text, "text", .help = "word for word; secrets are masked"),
     (STR, origin, .help = "where the text came from"),
     (STR, recalls,
-     .help = "what of it recall looks at: all; what is new, of a message that repeats memories; or "
-             "nothing"),
+     .help = "what of it recall looks at: all; what is new, of a message that repeats memories or "
+             "was forgotten in part; or nothing"),
     (INT, tokens, .help = "estimated"),
     (AS_TIME, m.created, "created", .help = "when it was said"));
 

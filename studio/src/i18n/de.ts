@@ -226,6 +226,7 @@ export const de: Record<Key, string> = {
   'no unused': 'Jede Erinnerung wurde gebraucht oder ist noch jung',
   'none': 'keine',
   'not default': 'Nicht Vorgabe',
+  'not recalled': 'in Chats nicht verwendet',
   'nothing held': 'Nichts ist in Quarantäne',
   'nothing learnt': 'Hier wurde nichts gelernt',
   'nothing learnt about': 'Fakten werden sofort durch Muster gefunden und später durch Auswerten.',

@@ -224,6 +224,7 @@ export const en = {
   'no unused': 'Every memory was used, or is still young',
   'none': 'none',
   'not default': 'Not the default',
+  'not recalled': 'not used in chats',
   'nothing held': 'Nothing is quarantined',
   'nothing learnt': 'Nothing was learnt here',
   'nothing learnt about': 'Facts are found by patterns at once, and by distilling later.',

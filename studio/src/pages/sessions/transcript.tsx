@@ -85,6 +85,7 @@ function Said({ parts, at, onReceipt, onForget }: SaidProps) {
             <div class="under">
               <span>{m.speaker || t(m.role === 'user' ? 'you' : 'model')} · {time(m.created)}</span>
               {learnt.has(m.id) && <button type="button" class="chip good" onClick={() => go('memories', { session: m.session })}>{t('learnt n', { n: learnt.get(m.id)! })}</button>}
+              {m.role === 'user' && m.recalls === 'nothing' && <Chip>{t('not recalled')}</Chip>}
               {receipt && <button type="button" class="chip accent" onClick={() => onReceipt(receipt.id)}>{t('lines given', { n: receipt.given })}</button>}
               {may('write') && <Button small look="plain" icon="trash" label={t('forget message')} onClick={() => onForget(m)} />}
             </div>
