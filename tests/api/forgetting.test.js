@@ -174,6 +174,16 @@ test('only the sentence that states it is left out, and the message stays in its
   assert.doesNotMatch(session.title ?? '', /dumplings/);
 });
 
+test('what is left of a message, and the memory that was made of it, are one line', async (t) => {
+  const server = await serve(t);
+  await server.tell('My boss is called Isadora. I drive a red Volvo.');
+  const [{ id }] = (await server.ask('GET', '/v1/memories?contains=Isadora')).json().memories;
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id}`)).status, 200);
+  await server.settled();
+  for (const question of ['What is my boss called?', 'What is my plumber called?'])
+    assert.equal((await given(server, question)).match(/Volvo/g).length, 1);
+});
+
 test('a message says that recall looks at nothing of it once its statement is forgotten', async (t) => {
   const server = await serve(t);
   const id = await remembered(server);

@@ -131,7 +131,8 @@ static bool is_told_by(struct arena *a, const struct recalled *memory, const str
     if (r->state != LINE_INJECTED || !found_is_noted_from(memory, r))
         return false;
     bool is_whole = !r->part.is_cut && !r->part.is_passage && r->message.text.n <= LINE_TEXT_MAX;
-    return is_whole || (r->part.is_passage && has_words(a, r->text, memory->memory.content));
+    return is_whole || ((r->part.is_passage || r->part.is_cut) &&
+                        has_words(a, utf8_cut(text_of(r), LINE_TEXT_MAX), memory->memory.content));
 }
 
 /* Whether the line at has nothing to tell beside those before it. */
