@@ -11,13 +11,18 @@
 enum { TRIPLE_BITS = 16, BUCKETS = 1024 };
 
 /* What stands behind a name in the same sentence, some words away at most. */
-#define REACH "\\G(?:[^\\n.!?]|(?<=no|nr)\\.|\\.(?!\\s)){0,40}?(?<![A-Za-z0-9])"
+#define REACH_WITHOUT(WHAT)                                                                        \
+    "\\G(?:" WHAT "[^\\n.!?]|(?<=no|nr)\\.|\\.(?!\\s)){0,40}?(?<![A-Za-z0-9])"
+#define REACH REACH_WITHOUT("")
 #define NO_DATE "(?!\\d{4}-\\d\\d-\\d\\d|\\d\\d?[./-]\\d\\d?[./-]\\d{4}|\\d\\d?/\\d{4})"
 #define WORD_ENDS "(?![A-Za-z0-9])"
 #define PAPER_REGEX                                                                                \
     REACH NO_DATE                                                                                  \
-        "((?-i:(?=(?:[A-Z -]*\\d){4})[A-Z0-9](?:[ -](?=\\d|[A-Z]\\b)|[A-Z0-9]){5,12}))" WORD_ENDS
-#define NUMBER_REGEX REACH NO_DATE "(\\d(?:[ ./-]?\\d){7,17})" WORD_ENDS
+        "((?-i:(?=(?:[A-Z -]*\\d){4})[A-Z0-9](?:(?:[ -](?=\\d|[A-Z]\\b)|[A-Z0-9]){5,12}|"          \
+        "[A-Z0-9]{13,20})))" WORD_ENDS
+/* An IBAN is found by itself, and whole. */
+#define NUMBER_REGEX                                                                               \
+    REACH_WITHOUT("(?!(?-i:[A-Z]{2}\\d\\d ))") NO_DATE "(\\d(?:[ ./-]?\\d){7,17})" WORD_ENDS
 #define DNI_REGEX REACH "((?-i:(?:\\d\\d\\.?\\d{3}\\.?\\d{3}|[XYZ]-?\\d{7})[ -]?[A-Z]))" WORD_ENDS
 /* The words of all lists for these have 3 to 8 letters. */
 #define SEED_REGEX                                                                                 \
