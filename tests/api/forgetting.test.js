@@ -207,6 +207,32 @@ test('a client that sends its history again does not bring an erased message bac
   assert.deepEqual(await found(server), BOTH);
 });
 
+for (const [what, from, whole] of [['whole', 0, false], ['without its beginning', 2, false], ['after all of it was erased', 0, true]])
+  test(`a history that comes again stores nothing of what was erased: ${what}`, async (t) => {
+    const server = await serve(t), history = [], bird = (n) => ({ role: 'user', content: `I saw the bird called Xanthippe${n}.` });
+    const go = async (n) => {
+      const res = await server.chat({ model: 'rememberd/demo', messages: [...history, bird(n)].slice(from ? -from * 3 - 1 : 0) });
+      await server.receipt(res.headers['x-rememberd-receipt']);
+      history.push(bird(n), { role: 'assistant', content: res.json().choices[0].message.content });
+      const { sessions } = (await server.ask('GET', '/v1/sessions')).json();
+      assert.equal(sessions.length, 1);
+      return [sessions[0], (await server.ask('GET', `/v1/sessions/${sessions[0].id}/messages`)).json().items];
+    };
+    for (let n = 0; n < 5; n++) await go(n);
+    const [{ id }, said] = await go(5);
+    assert.equal(said.length, 12);
+    for (const erased of whole ? [id] : said.slice(-2).map((one) => one.id))
+      assert.equal((await server.ask('DELETE', `/v1/memories/${erased}`)).status, 200);
+    const left = (items) => items.filter((one) => one.role === 'user').map((one) => one.text);
+    const [session, items] = await go(6);
+    assert.deepEqual(left(items), whole ? [bird(6).content] : [0, 1, 2, 3, 4, 6].map((n) => bird(n).content));
+    assert.doesNotMatch(session.title, whole ? /Xanthippe[0-5]/ : /Xanthippe5/);
+    assert.deepEqual(left((await go(7))[1]).slice(-2), [6, 7].map((n) => bird(n).content));
+    await server.stop();
+    for (const file of fs.readdirSync(server.data))
+      assert.equal(fs.readFileSync(path.join(server.data, file)).includes('Xanthippe5'), false, file);
+  });
+
 test('a conversation that is ingested again brings nothing back that was forgotten', async (t) => {
   const server = await serve(t);
   const agent = { 'X-Osaurus-Agent-Id': 'keeper' };

@@ -29,8 +29,9 @@
  *
  * NEAR_END: messages at the end that are tried one by one before halving; a normal request adds one
  * or two. OVERLAP_MAX: stored messages of a named session that may begin the request again.
- * LOOKED_AT: messages after the known one in which a later user message is looked for. TOOL_MAX:
- * bytes of a tool's result that are kept, which is never found.
+ * LOOKED_AT: messages after the known one in which a later user message is looked for, and at the
+ * end whose tails are tried, as the last ones may be erased. TOOL_MAX: bytes of a tool's result
+ * that are kept, which is never found.
  */
 
 enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16, TOOL_MAX = 500 };
@@ -212,7 +213,7 @@ static void name_earlier(struct place *p, const struct message *found, size_t at
 static bool by_tail(struct place *p)
 {
     struct message m;
-    for (size_t back = 1; back <= NEAR_END && back < p->n; back++) {
+    for (size_t back = 1; back <= LOOKED_AT && back < p->n; back++) {
         size_t i = p->n - back;
         if (!find_message(p, p->v[i].chain, p->v[i].tail, &m))
             continue;
@@ -422,7 +423,7 @@ static struct message message_of(const struct place *p, size_t i, int64_t now)
 }
 
 /* Called once per turn, before recall, on the thread of the request; writes nothing. Look-ups cost
- * at most NEAR_END + 1 + log2(messages) for the chains and NEAR_END for the tails. The ids of all
+ * at most NEAR_END + 1 + log2(messages) for the chains and LOOKED_AT for the tails. The ids of all
  * messages of the request go to out.ids, so that recall does not give back what the model reads. */
 bool turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {

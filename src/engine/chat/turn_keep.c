@@ -63,17 +63,28 @@ static void name_again(struct ctx *ctx, const struct tombstones *tombstones, str
                       {(const char *)&tombstones->newest, sizeof tombstones->newest});
 }
 
-/* Messages before the last one of the user were said before. */
-static void settle_history(struct ctx *ctx, const struct tombstones *tombstones, struct message *v,
-                           size_t n)
+/* Messages before the last one of the user were said before. What was erased of them is left out.
+ */
+static enum status settle_history(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const struct tombstones *tombstones, struct message *v, size_t *n)
 {
-    size_t last = n;
+    size_t last = *n, kept = 0;
     while (last && !str_is(v[last - 1].role, "user"))
         last--;
-    for (size_t i = 0; i + 1 < last; i++)
+    struct erased_ask *asks = NEW_N(&ctx->arena, struct erased_ask, last + 1);
+    bool *is_erased = NEW_N(&ctx->arena, bool, *n + 1);
+    for (size_t i = 0; i + 1 < last; i++) {
         tombstones_date_back(tombstones, &ctx->arena, &v[i]);
+        asks[i].message = &v[i];
+    }
+    TRY(last > 1 ? store_was_erased(ctx, e->store, pool, asks, last - 1, is_erased) : OK);
     if (last)
         name_again(ctx, tombstones, &v[last - 1]);
+    for (size_t i = 0; i < *n; i++)
+        if (!is_erased[i])
+            v[kept++] = v[i];
+    *n = kept;
+    return OK;
 }
 
 str engine_title_of(const struct message *v, size_t n)
@@ -133,16 +144,16 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         TRY(tombstones_load(ctx, e, t->in.pool, &tombstones));
     answer = engine_strip_block(&ctx->arena, answer);
     struct message *all = DUP_N(&ctx->arena, t->fresh, t->n_fresh, t->n_fresh + 1);
-    settle_history(ctx, &tombstones, all, t->n_fresh);
     b->messages = all;
     b->n_messages = t->n_fresh;
+    TRY(settle_history(ctx, e, t->in.pool, &tombstones, all, &b->n_messages));
     b->hears = t->in.late && t->in.late->is_brought;
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, e, t, answer, rules == EXTRACT_TABLE);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
-        b->session.title = engine_title_of(all, t->n_fresh);
+        b->session.title = engine_title_of(all, b->n_messages);
     bool is_off = !runtime_remembers(engine_runtime(e));
     if (is_off || is_over_quota(ctx, e, t, all, b->n_messages)) {
         keep_silent(all, b->n_messages);
