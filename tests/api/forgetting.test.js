@@ -233,6 +233,27 @@ for (const [what, from, whole] of [['whole', 0, false], ['without its beginning'
       assert.equal(fs.readFileSync(path.join(server.data, file)).includes('Xanthippe5'), false, file);
   });
 
+test('an erasure can be undone after its conversation went on', async (t) => {
+  const server = await serve(t), history = [];
+  const say = async (content) => {
+    const res = await server.chat({ model: 'rememberd/demo', messages: [...history, { role: 'user', content }] });
+    await server.receipt(res.headers['x-rememberd-receipt']);
+    history.push({ role: 'user', content }, { role: 'assistant', content: res.json().choices[0].message.content });
+    const [{ id }] = (await server.ask('GET', '/v1/sessions')).json().sessions;
+    return (await server.ask('GET', `/v1/sessions/${id}/messages`)).json().items;
+  };
+  await say('Good morning.');
+  const ids = (await say(TEXT)).slice(-2).map((one) => one.id);
+  const undos = [];
+  for (const id of ids)
+    undos.unshift((await server.ask('DELETE', `/v1/memories/${id}?undo=true`)).json().undo);
+  assert.equal((await say('And the weather in Peru?')).length, 4);
+  for (const undo of undos)
+    assert.equal((await server.ask('POST', `/v1/undo/${undo}`)).status, 200);
+  assert.deepEqual((await say('And in Chile?')).filter((one) => one.role === 'user').map((one) => one.text), ['Good morning.', TEXT, 'And the weather in Peru?', 'And in Chile?']);
+  assert.deepEqual(await found(server), [true, true]);
+});
+
 test('a conversation that is ingested again brings nothing back that was forgotten', async (t) => {
   const server = await serve(t);
   const agent = { 'X-Osaurus-Agent-Id': 'keeper' };
