@@ -170,7 +170,7 @@ static bool is_hidden(int32_t c)
 {
     utf8proc_category_t category = utf8proc_category(c);
     return category == UTF8PROC_CATEGORY_CN || category >= UTF8PROC_CATEGORY_CC ||
-           (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF);
+           utf8proc_get_property(c)->ignorable;
 }
 
 static bool is_blank(int32_t c)
@@ -184,25 +184,45 @@ static bool is_blank(int32_t c)
            (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP);
 }
 
-/* Whether an opening or closing marker begins at from, with angles or brackets, blanks or not. */
-static bool is_marker(str text, size_t from)
+/* A small letter or sign, also of one of another width or with marks; 0 for a mark alone. */
+static int32_t plain_sign(int32_t c)
 {
-    str name = text.p[from] == '<' ? S("remembered") : text.p[from] == '[' ? S("memory") : S("");
-    size_t at = from + 1;
-    while (at < text.n && (text.p[at] == ' ' || text.p[at] == '/'))
-        at++;
-    return name.n && at + name.n <= text.n && str_eq_nocase(str_sub(text, at, at + name.n), name);
+    int32_t parts[20] = {0};
+    int class = 0, how = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD;
+    if (c < 0x80)
+        return ascii_lower((char)c);
+    utf8proc_decompose_char(c, parts, 20, how | UTF8PROC_STRIPMARK, &class);
+    return parts[0];
 }
 
-/* The first bracket of a marker becomes one that opens nothing. */
+/* Whether the name stands there, behind blanks and slashes or not. Half of its letters may be of
+ * another alphabet, as such may look the same. */
+static bool is_marker(str rest, const char *name)
+{
+    size_t other = 0, n = 0, step;
+    for (size_t i = 0; i < rest.n && name[n]; i += step) {
+        int32_t c = plain_sign(utf8_at(rest, i, &step));
+        if (!c || (!n && c < 0x80 && char_is_one_of((char)c, " /\\_")))
+            continue;
+        if (c != name[n++] && (c < 0x80 || !utf8_is_letter(c)))
+            return false;
+        other += c >= 0x80;
+    }
+    return !name[n] && 2 * other <= n;
+}
+
+/* The first bracket of a marker becomes one that opens nothing: of our block and the bracket form,
+ * of what clients put around it ("<system-reminder>") and of models' own signs ("<|"). */
 static str without_markers(struct arena *a, str text)
 {
     struct buf b = buf_make(a, text.n * 3 + 1);
-    for (size_t i = 0; i < text.n; i++) {
-        if (!is_marker(text, i))
-            buf_byte(&b, text.p[i]);
-        else
-            buf_add(&b, text.p[i] == '<' ? S("\xE2\x80\xB9") : S("("));
+    for (size_t i = 0, n; i < text.n; i += n) {
+        int32_t c = plain_sign(utf8_at(text, i, &n));
+        str one = str_sub(text, i, i + n), rest = str_sub(text, i + n, text.n);
+        if (c == '<' &&
+            (is_marker(rest, "remembered") || is_marker(rest, "system") || is_marker(rest, "|")))
+            one = S("\xE2\x80\xB9");
+        buf_add(&b, c == '[' && is_marker(rest, "memory") ? S("(") : one);
     }
     return buf_str(&b);
 }
