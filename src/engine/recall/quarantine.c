@@ -130,12 +130,23 @@ void quarantine_metadata(struct ctx *ctx, struct engine *e, struct pool_ref pool
         r->memory.metadata = S("");
 }
 
+/* Names that are shown beside a text: clients and files choose them. They are labels, too. */
+static void names_leave(struct arena *a, struct recalled *r)
+{
+    str *const names[] = {&r->message.session, &r->memory.session, &r->memory.key,
+                          &r->memory.category};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i]->n && text_directed(a, *names[i], WHOSE_OWN).is_any)
+            *names[i] = S("");
+}
+
 bool quarantine_leaves(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct recalled *r)
 {
     str *whole = r->is_memory ? &r->memory.content : &r->message.text;
     struct recalled line = *r;
     line.text = *whole;
     quarantine_metadata(ctx, e, pool, r, true);
+    names_leave(&ctx->arena, r);
     if (!whole->n)
         return true;
     struct quotable given = quarantine_line(ctx, e, pool, &line, true);
