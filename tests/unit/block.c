@@ -243,6 +243,9 @@ TEST(a_speaker_is_a_name_or_someone)
         str wanted = str_printf(&ctx->arena, "(today), %s [m1]: rain\n", rows[i].shown);
         if (str_find(block, wanted) == block.n)
             fail_msg("'%s': '" S_FMT "'", rows[i].speaker, S_ARG(block));
+        r.message.role = r.message.speaker; /* a file names roles, too */
+        r.message.speaker = S("");
+        CHECK_STR(block_render(&ctx->arena, &r, 1, -1, NOW), block);
     }
 }
 

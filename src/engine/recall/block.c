@@ -75,13 +75,12 @@ static str said_by(struct arena *a, const struct recalled *r)
         return S("summarised, not confirmed");
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
-    str speaker = engine_line(a, r->message.speaker, r->message.speaker.n);
-    if (speaker.n && !is_name(a, speaker)) /* an import may have anything there */
-        speaker = S("someone");
-    str role = engine_line(a, r->message.role, SPEAKER_MAX);
-    if (!speaker.n && str_is(role, "user"))
-        return r->message.origin == ORIGIN_IMPORT ? S("imported") : S("");
-    return speaker.n ? speaker : role;
+    const struct message *m = &r->message;
+    if (!m->speaker.n && str_is(m->role, "user"))
+        return m->origin == ORIGIN_IMPORT ? S("imported") : S("");
+    str who = m->speaker.n ? m->speaker : m->role;
+    who = engine_line(a, who, who.n);
+    return who.n && is_name(a, who) ? who : S("someone"); /* an import may have anything there */
 }
 
 static str text_of(const struct recalled *r)

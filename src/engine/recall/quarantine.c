@@ -133,7 +133,7 @@ void quarantine_metadata(struct ctx *ctx, struct engine *e, struct pool_ref pool
 /* Names that are shown beside a text: clients and files choose them. They are labels, too. */
 static void names_leave(struct arena *a, struct recalled *r)
 {
-    str *const names[] = {&r->message.session, &r->memory.session, &r->memory.key,
+    str *const names[] = {&r->message.session, &r->message.role, &r->memory.session, &r->memory.key,
                           &r->memory.category};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i]->n && text_directed(a, *names[i], WHOSE_OWN).is_any)
