@@ -14,6 +14,16 @@
  * the old reason.
  */
 
+/* Words of a file or a client may be in it: a control character drives the terminal that shows it.
+ */
+static void blank_controls(char *text)
+{
+    str all = str_of(text);
+    for (size_t i = 0; i < all.n; i++)
+        if (text[i] != '\n')
+            memset(text + i, ' ', control_bytes(all, i));
+}
+
 enum status fail_note(struct ctx *ctx, enum status s, int detail, const char *field,
                       const char *fmt, ...)
 {
@@ -27,6 +37,8 @@ enum status fail_note(struct ctx *ctx, enum status s, int detail, const char *fi
     va_start(args, fmt);
     vsnprintf(ctx->why, sizeof ctx->why, fmt, args);
     va_end(args);
+    blank_controls(ctx->field);
+    blank_controls(ctx->why);
     return s;
 }
 

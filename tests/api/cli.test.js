@@ -158,6 +158,9 @@ test('control characters of a text do not reach the terminal', async () => {
   for (const args of [['list'], ['search', 'tea']]) assert.match(await ok([...args, ...at]), /tea  \[31mred  leaf/);
   await ok(['token', 'create', '--name', 'one\u001b[31m\ntwo', ...at]);
   assert.match(await ok(['token', 'list', ...at]), /^[^\n\u001b]*one \[31m two\n1 token\n$/);
+  const file = path.join(tempFolder(), 'copy.jsonl'); // a member that somebody else has named
+  fs.writeFileSync(file, '{"kind":"memory","id":"","\\u001b]0;tea\\u0007":1}\n');
+  assert.match((await run(['import', file, '--format', 'rememberd', ...at])).stderr, /^rememberd import:  \]0;tea : is not a known field/);
 });
 
 test('conversations are read from a file, twice without harm', async () => {
