@@ -78,6 +78,10 @@ TEST(an_agents_message_holds_what_the_person_typed)
         {"[read_file for 'a.c'] Result:$I hate olives.$<environment_details>$x$"
          "</environment_details>",
          ""},
+        {"[read_file for 'a.c'] Result:$$I hate olives.", ""},
+        {"EXECUTION RESULT of [run]:$I hate olives.", ""},
+        {"Observation:$I hate olives.", ""},
+        {"Observation: I hate olives.", NULL},
         {"[attempt_completion] Result:$<feedback>$I live in Oulu.$</feedback>$"
          "<environment_details>$x$</environment_details>",
          "I live in Oulu."},

@@ -90,11 +90,13 @@ static void open_tags(struct opened *o)
     buf_add(&o->rest, str_sub(o->text, copied, o->text.n));
 }
 
-/* "[read_file for 'a.c'] Result:", "[ERROR] You did not use a tool …". */
+/* "[read_file for 'a.c'] Result:", "[ERROR] You did not use a tool …"; "EXECUTION RESULT of [run]:"
+ * of OpenHands, "Observation:" in a line of its own. */
 static bool is_result(str rest)
 {
     str line = str_cut(&rest, '\n');
-    return str_starts(line, S("[ERROR]")) ||
+    return str_starts(line, S("[ERROR]")) || str_starts(line, S("EXECUTION RESULT of [")) ||
+           (str_is(str_trim(line), "Observation:") && rest.n) ||
            (str_starts(line, S("[")) && text_holds(line, "] Result:"));
 }
 
@@ -124,7 +126,7 @@ str envelope_typed(struct arena *a, str text)
     if (find_request(trimmed, &request))
         return str_trim(request);
     if (!text_holds(text, "<"))
-        return text;
+        return is_result(trimmed) ? S("") : text;
     struct opened o = {a, text, buf_make(a, text.n + TAGS), buf_make(a, text.n + 1)};
     open_tags(&o);
     str rest = str_trim(buf_str(&o.rest));

@@ -49,7 +49,7 @@ static size_t word_count(str text)
 struct reader {
     struct arena *a;
     str text;
-    size_t endless, fences; /* fences: those without an end */
+    size_t endless, fences, squares; /* fences and square tags: those without an end */
 };
 enum { ENDLESS_MAX = 32 };
 
@@ -130,19 +130,27 @@ static size_t behind_fence(struct reader *r, size_t at)
     return word_count(rest_from(line, n)) <= 1 ? last_prose(r->text, at + n) : 0;
 }
 
-/* "<page url=…>…</page>"; short tags are mark-up. */
+/* "<page url=…>…</page>"; short tags are mark-up. In a line of its own "[page]…[/page]" and "[page
+ * 1 begin]…[page 1 end]", too. */
 static size_t behind_tag(struct reader *r, size_t at)
 {
-    str text = r->text;
-    size_t end = at + 1;
-    if (text.p[at] != '<' || end == text.n || !is_letter(text.p[end]))
+    str text = r->text, begin = S(" begin]");
+    size_t end = at + 1, *endless = text.p[at] == '[' ? &r->squares : &r->endless;
+    bool is_square = text.p[at] == '[' && (!at || text.p[at - 1] == '\n');
+    if ((!is_square && text.p[at] != '<') || end == text.n || !is_letter(text.p[end]))
         return 0;
-    while (end < text.n && (is_ascii_word(text.p[end]) || char_is_one_of(text.p[end], "_-")))
+    while (end < text.n &&
+           (is_ascii_word(text.p[end]) || char_is_one_of(text.p[end], is_square ? "_- " : "_-")))
         end++;
-    str close = str_printf(r->a, "</" S_FMT ">", S_ARG(str_sub(text, at + 1, end)));
-    str rest = rest_from(text, end);
+    str open = str_sub(text, at + 1, end + is_square), rest = rest_from(text, end), close;
+    if (*endless >= ENDLESS_MAX || (is_square && !str_ends(open, S("]"))))
+        return 0;
+    if (is_square && str_ends(open, begin))
+        close = str_printf(r->a, "[" S_FMT " end]", S_ARG(str_sub(open, 0, open.n - begin.n)));
+    else
+        close = str_printf(r->a, "%c/" S_FMT "%s", text.p[at], S_ARG(open), is_square ? "" : ">");
     size_t to = str_find(rest, close);
-    r->endless += to == rest.n;
+    *endless += to == rest.n;
     return to < rest.n && to >= TAGGED_MIN ? end + to + close.n : 0;
 }
 
@@ -323,7 +331,7 @@ static size_t behind_document(struct reader *r, size_t at)
     char c = text.p[at];
     bool may_end = r->endless < ENDLESS_MAX;
     size_t to = char_is_one_of(c, "`~\"'") ? behind_fence(r, at) : 0;
-    if (!to && c == '<' && may_end)
+    if (!to && (c == '<' || c == '['))
         to = behind_tag(r, at);
     if (!to && may_end && (c == '"' || c == '\'' || (unsigned char)c >= 0xC2))
         to = behind_quote(r, at);
@@ -350,10 +358,23 @@ static str without_documents(struct reader *r)
     return str_trim(buf_str(&b));
 }
 
+/* A prompt that a program made ends where the model's words shall begin: "Answer:" in a line. */
+static bool is_prompt(str text)
+{
+    text = str_trim(text);
+    size_t at = text.n;
+    while (at && text.p[at - 1] != '\n')
+        at--;
+    str last = rest_from(text, at);
+    return at && str_ends(last, S(":")) && word_count(last) == 1;
+}
+
 /* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */
 str utterance_own_words(struct arena *a, str text)
 {
-    struct reader r = {a, text, 0, 0};
+    struct reader r = {a, text, 0, 0, 0};
+    if (is_prompt(text))
+        return S("");
     str left = without_documents(&r);
     bool is_whole = left.p == text.p && left.n == text.n;
     size_t head, given = is_whole ? behind_given(text, &head) : 0;
