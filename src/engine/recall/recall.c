@@ -270,15 +270,16 @@ static size_t room_of(const struct finder *f, const struct recalled *r, struct s
     return room + (size_t)((shown.replies ? asked * asked : asked) * (double)(most - room));
 }
 
-/* The first line stands whole, with what its message asks for: "write to Brendan, the manager". */
+/* The first line has all that its writer said, also what is asked for: "write to Brendan, the
+ * manager". What was pasted is not his. */
 static str text_at(const struct finder *f, const struct recalled *r, struct shown shown)
 {
     const struct message *m = &r->message;
     bool is_own = !r->is_memory && !m->is_echo && !m->speaker.n && str_is(m->role, "user");
-    bool may_ask =
-        !shown.lines && f->in->gate && is_own && r->part.quotable.n && !f->asked.aggregation;
-    str whole = may_ask ? tombstones_left(&f->tombstones, &f->ctx->arena, m) : found_text(r);
-    return whole.n <= WHOLE_SHOWN ? whole : found_text(r);
+    if (shown.lines || !f->in->gate || !is_own || !r->part.quotable.n || f->asked.aggregation)
+        return found_text(r);
+    str whole = tombstones_left(&f->tombstones, &f->ctx->arena, m);
+    return whole.n > WHOLE_SHOWN ? found_text(r) : utterance_own_words(&f->ctx->arena, whole);
 }
 
 /* Of a message a chat reads sentences; the rest is shown like the results of a search. */
