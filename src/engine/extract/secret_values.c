@@ -140,7 +140,9 @@ static bool row_fits(str word, str row)
 
 static bool is_in_list(str word, const char *const *list)
 {
-    while (*list && !row_fits(word, str_of(*list)))
+    char first = word.n ? ascii_lower(word.p[0]) : '\0'; /* most rows need no more than that */
+    while (*list &&
+           !((**list == '*' || ascii_lower(**list) == first) && row_fits(word, str_of(*list))))
         list++;
     return *list;
 }
