@@ -102,6 +102,7 @@ struct ctx ctx_detached(const struct ctx *parent)
     struct ctx child = {0};
     memcpy(child.id, parent->id, sizeof child.id);
     memcpy(child.actor, parent->actor, sizeof child.actor);
+    child.asked = parent->asked;
     return child;
 }
 

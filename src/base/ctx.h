@@ -12,6 +12,7 @@ struct ctx {
     struct arena arena;
     char id[56];               /* request or job id, for logs and replies; may be empty */
     char actor[64];            /* who asks, for the audit log; "": the process itself */
+    int64_t asked;             /* unix ms when its credential was looked at; 0: by no caller */
     int64_t deadline_us;       /* clock_mono_us() after which work should stop; 0: none */
     const atomic_bool *is_cut; /* true: nobody wants the result any more; may be NULL */
     const atomic_int *first;   /* how many calls go before this one; may be NULL */

@@ -38,8 +38,9 @@ enum status engine_set_role(struct ctx *ctx, struct engine *e, str user, enum ro
     return OK;
 }
 
-/* In this order: when it fails in between, there is still a user to be erased again. The last owner
- * is refused before anything is erased. */
+/* The last owner is refused before anything is erased. Tokens go before memory: what a request
+ * added in between would stay. When it fails in between, memory is left, and with it a user to be
+ * erased again. */
 static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t *erased,
                              str *erasure)
 {
@@ -51,10 +52,11 @@ static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t 
     int64_t n = 0, revoked;
     enum status s = is_local ? OK : store_set_role(ctx, e->store, id, ROLE_MEMBER, &revoked);
     TRY(soft_or(ctx, s, NOT_FOUND)); /* of whom only people are there */
+    TRY(is_local ? OK : store_erase_account(ctx, e->store, id));
     TRY(soft_or(ctx, engine_forget(ctx, e, &what, &n), NOT_FOUND));
     *erased += n;
     audit_note(ctx, "account.erased", id, "rows=%lld", (long long)n);
-    return is_local ? OK : store_erase_account(ctx, e->store, id);
+    return OK;
 }
 
 /* Those that were erased are no longer listed, so each round begins anew. */

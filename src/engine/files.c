@@ -72,7 +72,8 @@ enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref p
     assert(file->path.n && file->text.n <= FILE_TEXT_MAX);
     set_text(&m, file->text);
     m.importance = m.salience = importance_by_rule(&ctx->arena, &m);
-    struct bundle b = {.pool = pool, .memories = &m, .n_memories = 1, .rule = PUT_NEW};
+    struct bundle b = {
+        .pool = pool, .asked = ctx->asked, .memories = &m, .n_memories = 1, .rule = PUT_NEW};
     TRY(engine_check_quota(ctx, e, pool,
                            (struct quota){.memories = 1, .bytes = quota_bytes(NULL, 0, &m, 1)}));
     return store_write(ctx, e->store, &b);

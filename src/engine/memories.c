@@ -81,7 +81,8 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
         kept.updated = kept.created;
     if (!kept.last_used)
         kept.last_used = kept.created;
-    struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
+    struct bundle b = {
+        .pool = pool, .asked = ctx->asked, .memories = &kept, .n_memories = 1, .rule = rule};
     TRY(engine_check_quota(ctx, e, pool,
                            (struct quota){.memories = grows,
                                           .bytes = quota_bytes(NULL, 0, &kept, 1)}));

@@ -46,6 +46,8 @@ struct bundle {
     const struct receipt *receipt; /* or NULL; skipped when it shows a forgotten memory */
     bool has_queued;               /* the same receipt was queued before: nothing is new in it */
     size_t added, replaced;        /* memories; set by store_write */
+    int64_t asked;     /* not 0: nothing is kept when it was erased with its space, user or session
+                          since then (unix ms) */
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and the session
                           waits to be distilled from then on (unix ms). Other waiting sessions of
                           the pool are due now, unless this or their time is over a day away */

@@ -362,3 +362,22 @@ for (const [what, erase] of Object.entries({ space: (server) => server.ask('DELE
     await server.receipt(await say('Do you know my parrot?'), anna);
     assert.equal((await listed()).length, 1);
   });
+
+test('what comes in while a user is erased does not bring the user back', async (t) => {
+  const model = await upstream(t, async (req, res, asked) => setTimeout(() => answer(res, asked, 'Noted.'), 30 * Math.random()));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--token-rate-max', '0', '--wrong-credentials-max', '0'] });
+  const as = (token) => ({ authorization: `Bearer ${token}` });
+  const owner = as(JSON.parse(run(server.data, 'token', 'create', '--admin', '--json')).token);
+  for (let i = 0; i < 8; i++) {
+    const user = `anna${i}`, made = (await server.ask('POST', '/v1/tokens', { user, space: 'x' }, owner)).json();
+    await add(server, 'My boat is blue.', as(made.token));
+    const others = Array.from({ length: 12 }, (_, k) => (k % 2 ? server.ask('POST', '/v1/memories', { content: `I like tea ${k}.` }, as(made.token))
+      : server.chat({ model: 'any', messages: [{ role: 'user', content: `I like rain ${k}.` }] }, as(made.token))));
+    if (i % 2) await Promise.race(others);
+    const gone = await server.ask('DELETE', `/v1/users/${user}?confirm=${user}`, undefined, owner);
+    assert.equal(gone.status, 200, gone.text);
+    await Promise.all(others);
+    const still = await server.ask('GET', `/v1/users/${user}`, undefined, owner);
+    assert.equal(still.status, 404, still.text);
+  }
+});

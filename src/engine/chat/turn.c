@@ -385,7 +385,7 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     if (t->out.helper.n)
         note_helper(t);
     r->id = t->in.preview ? S("") : t->in.late ? t->in.late->receipt : id_random(&ctx->arena);
-    r->created = turn_at(t);
+    r->created = ctx->asked && !t->in.late ? ctx->asked : turn_at(t);
     r->block = t->out.block;
     r->tokens = tokens_of(r->block);
     r->took_us = clock_mono_us() - began;

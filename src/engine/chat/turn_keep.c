@@ -178,20 +178,13 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
 static enum status keep_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                              bool waits)
 {
-    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
+    struct bundle b = {.pool = t->in.pool, .receipt = &t->record, .asked = t->record.created};
     assert(t->out.mode != MODE_OFF || !t->out.block.n);
     enum memory_mode now = turn_mode_now(e, &t->in); /* it may be switched off by now */
     if (t->out.mode == MODE_OFF || now == MODE_OFF)
         return OK;
     if (t->out.mode != MODE_READONLY)
         TRY(add_messages(ctx, e, t, answer, &b));
-    /* Erased with its space or user since it was asked: until now, not until a time to come. */
-    bool erased[2] = {false};
-    const struct erased_ask asks[] = {{.message = b.messages, .created = t->record.created},
-                                      {.message = b.messages, .created = clock_ms()}};
-    TRY(b.n_messages ? store_was_erased(ctx, e->store, t->in.pool, asks, 2, erased) : OK);
-    if (erased[0] && !erased[1])
-        return OK;
     b.has_queued = t->has_queued;
     b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
     enum status s = waits ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);

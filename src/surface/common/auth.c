@@ -1,6 +1,7 @@
 /* auth.c - from a credential to a user and a space. */
 #include "surface/common/auth.h"
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "surface/common/person.h"
 
@@ -220,6 +221,7 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
 {
     if (needs == ACCESS_OPEN)
         return OK;
+    ctx->asked = clock_ms();
     TRY(accept_credential(ctx, app, in));
     bool has_token = in->who.token.n > 0;
     snprintf(ctx->actor, sizeof ctx->actor, "%s:" S_FMT, has_token ? "token" : "user",

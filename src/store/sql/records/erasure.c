@@ -268,18 +268,24 @@ static enum status ask_one(struct ctx *ctx, struct db *db, const struct erasure_
     return OK;
 }
 
-enum status store_was_erased(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                             const struct erased_ask *v, size_t n, bool *out)
+enum status erasure_asked(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t no,
+                          const struct erased_ask *v, size_t n, bool *out)
 {
     struct erasure_key key;
-    CHECKED_READER(r, row, ctx, s, pool);
-    TRY(erasure_key_find(ctx, r.db, false, &key));
+    TRY(erasure_key_find(ctx, db, false, &key));
     for (size_t i = 0; i < n; i++) {
         out[i] = false;
         if (key.is_there)
-            TRY(ask_one(ctx, r.db, &key, pool, row.no, &v[i], &out[i]));
+            TRY(ask_one(ctx, db, &key, pool, no, &v[i], &out[i]));
     }
     return OK;
+}
+
+enum status store_was_erased(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             const struct erased_ask *v, size_t n, bool *out)
+{
+    CHECKED_READER(r, row, ctx, s, pool);
+    return erasure_asked(ctx, r.db, pool, row.no, v, n, out);
 }
 
 struct again_call {

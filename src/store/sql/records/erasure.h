@@ -23,6 +23,10 @@ struct erasure_word {
 MUST_USE enum status erasure_last(struct ctx *ctx, struct db *db, int64_t behind,
                                   const struct erasure_names *names, struct erasure_word *out);
 
+/* As store_was_erased, on this connection. no: of the pool, or 0. */
+MUST_USE enum status erasure_asked(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t no,
+                                   const struct erased_ask *v, size_t n, bool *out);
+
 /* --- writing, in the writer's transaction --- */
 
 /* While it is open, what is erased on the connection leaves its hashes. */

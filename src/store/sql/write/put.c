@@ -5,6 +5,7 @@
 #include "store/sql/index/index.h"
 #include "store/sql/index/titles.h"
 #include "store/sql/records/checks.h"
+#include "store/sql/records/erasure.h"
 #include "store/sql/records/pending.h"
 #include "store/sql/records/receipts.h"
 #include "store/sql/records/sessions.h"
@@ -256,6 +257,28 @@ static void ask_ahead(struct ctx *ctx, struct db *db, const void *what)
         SQL_AHEAD(ctx, db, SQL_RECEIPT_THERE, known, b->receipt->id);
 }
 
+/* Until now, not until a time to come. The writer asks, as the erasure may wait before it. */
+static enum status is_erased_since(struct ctx *ctx, struct db *db, const struct bundle *b,
+                                   bool *out)
+{
+    struct erased_ask ask = {.created = b->asked};
+    struct pool_row row;
+    bool is_ahead = false;
+    *out = false;
+    if (!b->asked)
+        return OK;
+    if (b->n_messages)
+        ask.message = b->messages;
+    else
+        ask.session = &b->session;
+    TRY(pool_find(ctx, db, b->pool, &row));
+    TRY(erasure_asked(ctx, db, b->pool, row.no, &ask, 1, out));
+    ask.created = clock_ms();
+    TRY(*out ? erasure_asked(ctx, db, b->pool, row.no, &ask, 1, &is_ahead) : OK);
+    *out &= !is_ahead;
+    return OK;
+}
+
 static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                               const struct bundle_words *words)
 {
@@ -271,6 +294,9 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .space = b->pool.space,
                         .rule = b->rule,
                         .keeps_metadata = b->n_messages > 0 || b->rule == PUT_IMPORT};
+    TRY(is_erased_since(ctx, db, b, &is_same));
+    if (is_same)
+        return OK;
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
         TRY(replace_session(&p, &is_same));
