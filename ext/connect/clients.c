@@ -127,7 +127,9 @@ static void write_hook(struct ctx *ctx, const struct client_entry *e,
 static bool runs_hook(str command, str own)
 {
     static const str word = S(" hook");
-    size_t at = str_starts(command, own) ? own.n : str_find(command, word);
+    bool is_own =
+        str_starts(command, own) && str_starts(str_sub(command, own.n, command.n), word);
+    size_t at = is_own ? own.n : str_find(command, word);
     str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
     size_t name = str_behind_last(program, '/');
     bool is_one_word = str_starts(program, S("'")) || str_find(program, S(" ")) == program.n;

@@ -50,6 +50,7 @@ static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t 
                                 .erasure = erasure};
     bool is_local = str_is(id, LOCAL_USER);
     int64_t n = 0, revoked;
+    TRY(engine_all_kept(ctx, e, what.pool));
     enum status s = is_local ? OK : store_set_role(ctx, e->store, id, ROLE_MEMBER, &revoked);
     TRY(soft_or(ctx, s, NOT_FOUND)); /* of whom only people are there */
     TRY(is_local ? OK : store_erase_account(ctx, e->store, id));

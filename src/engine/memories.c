@@ -89,6 +89,8 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     TRY(store_write(ctx, e->store, &b));
     if (rule == PUT_ONCE && !b.added) /* someone else has said it in this moment */
         return say_again(ctx, e, pool, kept.id, m);
+    if (!kept.id.n) /* the writer gives one to all that it keeps */
+        return fail(ctx, CONFLICT, "it was erased while it was being stored");
     *m = kept;
     return OK;
 }
@@ -378,11 +380,10 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
 {
     if (!what->id.n && !what->n_ids && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "must be an id, a session, or everything");
-    engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
-    if ((what->everything || what->session.n) && spool_holds(e->work.spool, what->pool))
-        return fail(ctx, TOO_BUSY,
-                    "what was said while the database was away is still being stored, and would "
-                    "come back behind the erasure; try again");
+    if (what->everything || what->session.n)
+        TRY(engine_all_kept(ctx, e, what->pool));
+    else
+        engine_catch_up(ctx, e, what->pool);
     int64_t barred, rows;
     str erasure;
     struct forget noted = *what;

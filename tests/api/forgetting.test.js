@@ -254,6 +254,16 @@ test('an erasure can be undone after its conversation went on', async (t) => {
   assert.deepEqual(await found(server), [true, true]);
 });
 
+test('after all was erased, each message that a turn begins with is kept', async (t) => {
+  const server = await serve(t), texts = ['I am allergic to hazelnuts.', 'I live in Porto.'];
+  await server.tell('My boat is blue.');
+  assert.equal((await server.ask('DELETE', '/v1/spaces/default')).status, 200);
+  await server.chat({ model: 'rememberd/demo', messages: texts.map((content) => ({ role: 'user', content })) });
+  const { sessions } = (await server.ask('GET', '/v1/sessions')).json();
+  const { items } = (await server.ask('GET', `/v1/sessions/${sessions[0].id}/messages`)).json();
+  assert.deepEqual(items.filter((one) => one.role === 'user').map((one) => one.text), texts);
+});
+
 test('a conversation that is ingested again brings nothing back that was forgotten', async (t) => {
   const server = await serve(t);
   const agent = { 'X-Osaurus-Agent-Id': 'keeper' };

@@ -211,7 +211,7 @@ for (const stream of [false, true]) {
 
   named("a client's tool of the same name wins", async (t) => {
     const about = { name: 'search_memory', parameters: { type: 'object' } };
-    for (const own of [{ type: 'function', function: about }, { type: 'function', ...about }]) { // some servers take the second form
+    for (const own of [{ type: 'function', function: about }, { type: 'function', ...about }, { type: 'custom', custom: about }]) { // some servers take the second form
       const { model, server } = await scripted(t, [{ calls: [search()] }]);
       const seen = await ask(server, { tools: [own] }, { stream });
       assert.deepEqual(seen.calls, [search()]);

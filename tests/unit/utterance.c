@@ -82,6 +82,8 @@ TEST(an_agents_message_holds_what_the_person_typed)
         {"EXECUTION RESULT of [run]:$I hate olives.", ""},
         {"Observation:$I hate olives.", ""},
         {"Observation: I hate olives.", NULL},
+        {"[ERROR] Failed to execute goal compile.$Why? I use Java 17.", NULL},
+        {"[Lab] Result: my cholesterol is 180.", NULL},
         {"[attempt_completion] Result:$<feedback>$I live in Oulu.$</feedback>$"
          "<environment_details>$x$</environment_details>",
          "I live in Oulu."},

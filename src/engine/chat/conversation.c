@@ -212,10 +212,14 @@ static void name_earlier(struct place *p, const struct message *found, size_t at
 /* A conversation whose beginning was cut off. */
 static bool by_tail(struct place *p)
 {
-    struct message m;
+    struct message m, before;
     for (size_t back = 1; back <= LOOKED_AT && back < p->n; back++) {
         size_t i = p->n - back;
         if (!find_message(p, p->v[i].chain, p->v[i].tail, &m))
+            continue;
+        if (back > NEAR_END && /* two messages alone may be of another talk */
+            (!find_message(p, p->v[i - 1].chain, p->v[i - 1].tail, &before) ||
+             !str_eq(before.session, m.session)))
             continue;
         p->known = i + 1;
         p->session = m.session;

@@ -73,9 +73,13 @@ static enum status settle_history(struct ctx *ctx, struct engine *e, struct pool
         last--;
     struct erased_ask *asks = NEW_N(&ctx->arena, struct erased_ask, last + 1);
     bool *is_erased = NEW_N(&ctx->arena, bool, *n + 1);
+    size_t turn = last; /* what it begins with is said now, unless a bar names it */
+    while (turn && str_is(v[turn - 1].role, "user"))
+        turn--;
     for (size_t i = 0; i + 1 < last; i++) {
+        bool is_old = i < turn || tombstones_touch(tombstones, v[i].id);
         tombstones_date_back(tombstones, &ctx->arena, &v[i]);
-        asks[i].message = &v[i];
+        asks[i] = (struct erased_ask){.message = &v[i], .created = is_old ? 0 : v[i].created};
     }
     TRY(last > 1 ? store_was_erased(ctx, e->store, pool, asks, last - 1, is_erased) : OK);
     if (last)

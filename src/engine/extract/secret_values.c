@@ -289,9 +289,12 @@ static struct value value_at(str text, size_t at)
                           stops || char_is_one_of(at_or_end(text, next), "\r\n;<\"`")};
 }
 
+static bool value_fits(str text, const struct secret_name *name, size_t at, enum link link,
+                       struct value *v);
+
 /* Where the value begins. With LINK_NONE, directly behind the name. "password for the router is"
  * has the password's link, "password manager is" has the manager's. A weak link, as in "password to
- * the router is", is passed where no digit or sign follows it, and another link does. */
+ * the router is", is passed where no value follows it, and another link does. */
 static size_t find_link(str text, const struct secret_name *name, enum link *link)
 {
     enum { ENDING = 4 }; /* bytes of an ending, longer ones make another word */
@@ -299,9 +302,8 @@ static size_t find_link(str text, const struct secret_name *name, enum link *lin
     bool is_other = begin > name->to + ENDING || str_is(str_sub(text, name->to, begin), "s");
     for (int words = 0; words <= WORDS_BETWEEN && at < text.n; words++) {
         bool is_linked = link_at(text, at, &to, link);
-        struct value v = value_at(text, is_linked ? to : text.n);
-        struct shape s = shape_of(str_sub(text, v.from, v.to));
-        if (is_linked && (*link != LINK_WEAK || s.digits || s.signs)) {
+        struct value v;
+        if (is_linked && (*link != LINK_WEAK || value_fits(text, name, to, LINK_WEAK, &v))) {
             *link = is_other && *link == LINK_WORD ? LINK_WEAK : *link;
             return to;
         }

@@ -96,3 +96,13 @@ void engine_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool)
         spool_wait(e->work.spool, pool, e->settings->recall_deadline_ms / 2);
     soft(ctx, store_settle_pool(ctx, e->store, pool, e->settings->recall_deadline_ms / 2));
 }
+
+enum status engine_all_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool)
+{
+    engine_catch_up(ctx, e, pool);
+    if (spool_holds(e->work.spool, pool))
+        return fail(ctx, TOO_BUSY,
+                    "what was said while the database was away is still being stored, and would "
+                    "come back behind the erasure; try again");
+    return OK;
+}

@@ -39,3 +39,6 @@ void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u);
  * longer. Costs next to nothing where nothing waits.
  */
 void engine_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool);
+/* Before an erasure: TOO_BUSY while something of the pool still waits for a database that was away,
+ * as it would come back behind it. */
+MUST_USE enum status engine_all_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool);

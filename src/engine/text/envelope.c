@@ -94,10 +94,11 @@ static void open_tags(struct opened *o)
  * of OpenHands, "Observation:" in a line of its own. */
 static bool is_result(str rest)
 {
-    str line = str_cut(&rest, '\n');
-    return str_starts(line, S("[ERROR]")) || str_starts(line, S("EXECUTION RESULT of [")) ||
-           (str_is(str_trim(line), "Observation:") && rest.n) ||
-           (str_starts(line, S("[")) && text_holds(line, "] Result:"));
+    str line = str_trim(str_cut(&rest, '\n'));
+    return str_starts(line, S("[ERROR] You did not use a tool")) ||
+           str_starts(line, S("EXECUTION RESULT of [")) ||
+           (str_is(line, "Observation:") && rest.n) ||
+           (str_starts(line, S("[")) && str_ends(line, S("] Result:")));
 }
 
 /* Behind Codex's last heading, as a selection may hold another one; false: there is none. */

@@ -51,7 +51,7 @@ struct reader {
     str text;
     size_t endless, fences, squares; /* fences and square tags: those without an end */
 };
-enum { ENDLESS_MAX = 32 };
+enum { ENDLESS_MAX = 32, LABEL_MAX = 16 };
 
 /* How many of the byte stand there. */
 static size_t run_at(str text, size_t at)
@@ -142,9 +142,11 @@ static size_t behind_tag(struct reader *r, size_t at)
     while (end < text.n &&
            (is_ascii_word(text.p[end]) || char_is_one_of(text.p[end], is_square ? "_- " : "_-")))
         end++;
-    str open = str_sub(text, at + 1, end + is_square), rest = rest_from(text, end), close;
-    if (*endless >= ENDLESS_MAX || (is_square && !str_ends(open, S("]"))))
+    str open = str_sub(text, at + 1, end), rest = rest_from(text, end), close;
+    bool is_open = is_square && (str_starts(rest, S("]\n")) || str_starts(rest, S("]\r\n")));
+    if (*endless >= ENDLESS_MAX || is_square != is_open)
         return 0;
+    open.n += is_square;
     if (is_square && str_ends(open, begin))
         close = str_printf(r->a, "[" S_FMT " end]", S_ARG(str_sub(open, 0, open.n - begin.n)));
     else
@@ -227,7 +229,6 @@ static size_t behind_mail(struct arena *a, str text, size_t at)
 static bool is_example(struct arena *a, str line)
 {
     static const char *const arrows[] = {" -> ", " => ", " \xE2\x86\x92 ", "' ->", "\" ->", NULL};
-    enum { LABEL_MAX = 16 };
     size_t colon = str_find(line, S(":"));
     bool has_label =
         colon < line.n && colon <= LABEL_MAX && word_count(str_sub(line, 0, colon)) <= 2;
@@ -358,15 +359,22 @@ static str without_documents(struct reader *r)
     return str_trim(buf_str(&b));
 }
 
-/* A prompt that a program made ends where the model's words shall begin: "Answer:" in a line. */
+/* "Answer": a line's first word, with a colon behind it. */
+static bool has_label(str line)
+{
+    size_t n = str_find(line, S(":"));
+    return n && n < line.n && n <= LABEL_MAX && word_count(str_sub(line, 0, n)) == 1;
+}
+
+/* A prompt that a program made has labels, and ends where the model's words shall begin: "Context:
+ * …", "Answer:". */
 static bool is_prompt(str text)
 {
-    text = str_trim(text);
-    size_t at = text.n;
-    while (at && text.p[at - 1] != '\n')
-        at--;
-    str last = rest_from(text, at);
-    return at && str_ends(last, S(":")) && word_count(last) == 1;
+    bool has_other = false;
+    str line = {0};
+    for (text = str_trim(text); text.n; has_other |= text.n && has_label(line))
+        line = str_trim(str_cut(&text, '\n'));
+    return has_other && has_label(line) && str_ends(line, S(":"));
 }
 
 /* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */

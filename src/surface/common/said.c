@@ -13,7 +13,8 @@ bool offers_tool(const struct json *root, const char *name)
 {
     const struct json *tools = json_get(root, "tools");
     for (const struct json *t = tools && tools->n ? tools->first : NULL; t; t = t->next)
-        if (json_says(t, "name", name) || json_says(t, "function.name", name))
+        if (json_says(t, "name", name) || json_says(t, "function.name", name) ||
+            json_says(t, "custom.name", name))
             return true;
     return false;
 }

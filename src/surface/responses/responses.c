@@ -148,6 +148,7 @@ static void read_items(struct ctx *ctx, const struct request *in, struct model_r
     m->in.n_said = own;
     m->places = talk.places;
     helper_call_apply(&ctx->arena, call, &m->in);
+    m->in.has_helpers |= call == &helper_agent; /* its titles are told by their form */
     if (!call)
         helper_call_read(&ctx->arena, in, m->root, &m->in);
     assert(m->in.n_said <= talk.n);

@@ -218,6 +218,7 @@ static enum status erase_account(struct ctx *ctx, struct db *db, const void *wha
     struct erasure_names names = {0};
     ERASING_BEGUN(note, ctx, db, .pool.user = *user, .what = "account");
     ERASURE_NAME(&names, &note.key, "account", *user);
+    ERASURE_NAME(&names, &note.key, "user", *user); /* who has no memory leaves no other */
     TRY(erasing_names(ctx, &note, &names));
     TRY(erasing_end(ctx, &note));
     return account_erase(ctx, db, *user);

@@ -182,6 +182,7 @@ struct mend {
 static enum status mend_rows(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct mend *m = what;
+    *m->n = 0; /* it may run again */
     for (size_t i = 0; i < m->lost->n; i++) {
         const struct lost_row *row = &m->lost->v[i];
         TRY(SQL_DO(ctx, db, SQL_VECTOR_LOST, row->seq, row->pool));

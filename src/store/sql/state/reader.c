@@ -277,11 +277,12 @@ enum status reader_begin(struct ctx *ctx, struct store *s, struct reader *out)
     return ctx->view && ctx->view->s == s ? begin_in_view(ctx, out) : begin_read(ctx, s, out);
 }
 
-/* PostgreSQL ends a statement of others after half a minute. */
+/* PostgreSQL ends a statement of others after half a minute, and joins no whole tables. */
 enum status reader_begin_long(struct ctx *ctx, struct store *s, struct reader *out)
 {
     TRY(reader_begin(ctx, s, out));
-    return is_postgres(out->db) ? db_exec(ctx, out->db, "SET LOCAL statement_timeout TO 0") : OK;
+    static const char set[] = "SET LOCAL statement_timeout TO 0; SET LOCAL enable_seqscan TO on";
+    return is_postgres(out->db) ? db_exec(ctx, out->db, set) : OK;
 }
 
 enum status reader_begin_access(struct ctx *ctx, struct store *s, struct reader *out,

@@ -54,6 +54,7 @@ enum status writer_open_on_postgres(struct ctx *ctx, struct writer *w)
     TRY(pg_schema_bring(ctx, w->db.pg, str_of(at.schema), !w->s->asked.must_exist));
     TRY(pg_set(ctx, w->db.pg, "statement_timeout", "10min"));
     TRY(pg_set(ctx, w->db.pg, "plan_cache_mode", "auto")); /* 8 % more notes a second */
+    TRY(pg_set(ctx, w->db.pg, "enable_seqscan", "on"));    /* joins of whole tables */
     TRY(pg_own_tables(ctx, w->db.pg, own_tables));
     w->db.changes = &w->changes;
     w->db.notes = &w->notes;

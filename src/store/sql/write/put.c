@@ -273,7 +273,7 @@ static enum status is_erased_since(struct ctx *ctx, struct db *db, const struct 
         ask.session = &b->session;
     TRY(pool_find(ctx, db, b->pool, &row));
     TRY(erasure_asked(ctx, db, b->pool, row.no, &ask, 1, out));
-    ask.created = clock_ms();
+    ask.created = clock_ms() + 1; /* what was erased in this millisecond is until now, too */
     TRY(*out ? erasure_asked(ctx, db, b->pool, row.no, &ask, 1, &is_ahead) : OK);
     *out &= !is_ahead;
     return OK;
