@@ -67,9 +67,9 @@ static size_t hits_of(struct arena *a, bool by_session, const struct exam *c,
                       const struct exam_question *q, const struct recall_out *found, bool *hit)
 {
     size_t n = found->n;
-    const struct session_hit *s = by_session ? engine_by_session(a, found->v, found->n, &n) : NULL;
+    const struct session_found *s = by_session ? engine_by_session(a, found->v, n, &n) : NULL;
     for (size_t i = 0; i < n; i++)
-        hit[i] = s ? strs_have(&q->sessions, s[i].id) : is_evidence(c, q, &found->v[i]);
+        hit[i] = s ? strs_have(&q->sessions, s[i].session.id) : is_evidence(c, q, &found->v[i]);
     return n;
 }
 

@@ -93,26 +93,21 @@ MUST_USE enum status engine_session_messages(struct ctx *ctx, struct engine *e,
 enum { SESSION_LOOKED_AT = 100, SESSION_COUNTED = 30 };
 
 /* A conversation in which something was found. */
-struct session_hit {
-    str id, space;
+struct session_found {
+    struct session session;      /* of engine_by_session only id and space */
+    const struct recalled *best; /* of its messages; NULL: only its title was found */
     double rank;                 /* log of its odds against others; -inf: far down the list */
-    const struct recalled *best; /* of its messages */
 };
 /* The conversations of messages that were found, best first. `v` is in the order of engine_recall,
  * and the hits point into it. */
-struct session_hit *engine_by_session(struct arena *a, const struct recalled *v, size_t n,
-                                      size_t *n_out);
+struct session_found *engine_by_session(struct arena *a, const struct recalled *v, size_t n,
+                                        size_t *n_out);
 
 struct session_search_in {
     struct pools pools;
     str question;          /* a question or words */
     int64_t after, before; /* last spoken in at [after, before), unix ms; 0: no such end */
     size_t limit;          /* most that are found by the title; by what was said 100 a pool */
-};
-struct session_found {
-    struct session session;
-    const struct recalled *best; /* of its messages; NULL: only its title was found */
-    double rank;                 /* as of struct session_hit */
 };
 /* First conversations whose title holds the question as it stands, the newest first, then those in
  * which something about it was said, the likeliest first. */

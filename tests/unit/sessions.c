@@ -162,9 +162,9 @@ TEST(a_conversation_has_the_odds_of_its_messages_together)
     struct recalled v[100] = {found_in("one", log(2)), found_in("two", log(1.5)),
                               found_in("two", log(1.5))};
     size_t n;
-    struct session_hit *hits = engine_by_session(&ctx->arena, v, 3, &n);
+    struct session_found *hits = engine_by_session(&ctx->arena, v, 3, &n);
     CHECK_INT(n, 2);
-    CHECK_STR(hits[0].id, S("two"));
+    CHECK_STR(hits[0].session.id, S("two"));
     CHECK(fabs(hits[0].rank - log(3)) < 1e-9);
     CHECK(hits[0].best == &v[1] && hits[1].best == &v[0]);
     engine_by_session(&ctx->arena, v, 0, &n);
@@ -178,10 +178,10 @@ TEST(what_is_far_down_the_list_counts_for_no_conversation)
     size_t n;
     for (int i = 1; i < 100; i++)
         v[i] = found_in(i < 30 ? "few" : i < 60 ? "many" : "last", i < 30 ? -2010 : -2001);
-    struct session_hit *hits = engine_by_session(&ctx->arena, v, 100, &n);
+    struct session_found *hits = engine_by_session(&ctx->arena, v, 100, &n);
     CHECK_INT(n, 4);
-    CHECK_STR(hits[0].id, S("best"));
-    CHECK_STR(hits[1].id, S("few"));
-    CHECK_STR(hits[2].id, S("many"));
-    CHECK_STR(hits[3].id, S("last"));
+    CHECK_STR(hits[0].session.id, S("best"));
+    CHECK_STR(hits[1].session.id, S("few"));
+    CHECK_STR(hits[2].session.id, S("many"));
+    CHECK_STR(hits[3].session.id, S("last"));
 }

@@ -16,27 +16,30 @@
 /* --- messages to conversations --- */
 
 /* In a tie the conversation whose message was found first. */
-ORDER(best_first, struct session_hit, DOWN(rank) ?: UP(best));
+ORDER(best_first, struct session_found, DOWN(rank) ?: UP(best));
 
-static struct session_hit *hit_of(struct session_hit *v, size_t *n, const struct recalled *r)
+/* The place of a conversation; n: it is not there. */
+static size_t place_of(const struct session_found *v, size_t n, str id, str space)
 {
     size_t i = 0;
-    while (i < *n && !(str_eq(v[i].id, r->message.session) && str_eq(v[i].space, r->space)))
+    while (i < n && !(str_eq(v[i].session.id, id) && str_eq(v[i].session.space, space)))
         i++;
-    if (i == *n)
-        v[(*n)++] = (struct session_hit){r->message.session, r->space, 0, r};
-    return &v[i];
+    return i;
 }
 
 /* Odds are counted against the first message, as exp(rank) alone may be out of range. */
-struct session_hit *engine_by_session(struct arena *a, const struct recalled *v, size_t n,
-                                      size_t *n_out)
+struct session_found *engine_by_session(struct arena *a, const struct recalled *v, size_t n,
+                                        size_t *n_out)
 {
-    struct session_hit *hits = NEW_N(a, struct session_hit, n + 1);
+    struct session_found *hits = NEW_N(a, struct session_found, n + 1);
     *n_out = 0;
-    for (size_t i = 0; i < n; i++)
-        hit_of(hits, n_out, &v[i])->rank +=
-            i < SESSION_COUNTED ? exp(v[i].measured.rank - v[0].measured.rank) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct session of = {.id = v[i].message.session, .space = v[i].space};
+        size_t at = place_of(hits, *n_out, of.id, of.space);
+        if (at == *n_out)
+            hits[(*n_out)++] = (struct session_found){of, &v[i], 0};
+        hits[at].rank += i < SESSION_COUNTED ? exp(v[i].measured.rank - v[0].measured.rank) : 0;
+    }
     for (size_t i = 0; i < *n_out; i++)
         hits[i].rank = v[0].measured.rank + log(hits[i].rank);
     SORT(hits, *n_out, best_first);
@@ -55,10 +58,7 @@ struct session_search {
 
 static void add_found(struct session_search *s, const struct session_found *one)
 {
-    size_t i = 0;
-    while (i < s->n && !(str_eq(s->v[i].session.id, one->session.id) &&
-                         str_eq(s->v[i].session.space, one->session.space)))
-        i++;
+    size_t i = place_of(s->v, s->n, one->session.id, one->session.space);
     if (i < s->n)
         s->v[i].best = one->best;
     else
@@ -80,17 +80,16 @@ static enum status add_titled(struct session_search *s)
 
 /* Erased meanwhile: it is no longer found. */
 static enum status add_hit(struct session_search *s, struct pool_ref pool,
-                           const struct session_hit *hit)
+                           struct session_found *hit)
 {
-    pool.space = pool.space.n ? pool.space : hit->space;
-    struct session_found one = {.best = hit->best, .rank = hit->rank};
-    enum status status = store_session(s->ctx, s->e->store, pool, hit->id, &one.session);
+    struct session *session = &hit->session;
+    pool.space = pool.space.n ? pool.space : session->space;
+    enum status status = store_session(s->ctx, s->e->store, pool, session->id, session);
     if (soft_if(s->ctx, status, NOT_FOUND))
         return OK;
     TRY(status);
-    int64_t at = one.session.updated;
-    if (at >= s->in->after && (!s->in->before || at < s->in->before))
-        add_found(s, &one);
+    if (session->updated >= s->in->after && (!s->in->before || session->updated < s->in->before))
+        add_found(s, hit);
     return OK;
 }
 
@@ -109,7 +108,7 @@ static enum status add_said(struct session_search *s, struct pool_ref pool)
     struct recall_out found;
     size_t n;
     TRY(engine_recall(s->ctx, s->e, &ask, &found));
-    struct session_hit *hits = engine_by_session(&s->ctx->arena, found.v, found.n, &n);
+    struct session_found *hits = engine_by_session(&s->ctx->arena, found.v, found.n, &n);
     for (size_t i = 0; i < n; i++)
         TRY(add_hit(s, pool, &hits[i]));
     return OK;
