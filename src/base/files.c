@@ -46,42 +46,40 @@ const char *folders_make(struct arena *a, str path)
     return NULL;
 }
 
+/* In pieces: a model is large, and need not fit into memory. Either of the two takes them. */
+static enum status read_pieces(struct ctx *ctx, const char *path, struct buf *to,
+                               crypto_hash_sha256_state *sum)
+{
+    unsigned char piece[65536];
+    size_t n;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(errno));
+    while (!(to && to->full) && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        if (to)
+            buf_add(to, (str){(char *)piece, n});
+        else
+            crypto_hash_sha256_update(sum, piece, n);
+    bool is_broken = ferror(f) != 0;
+    fclose(f);
+    return is_broken ? fail(ctx, STORAGE, "%s: cannot be read", path) : OK;
+}
+
 /* NOT_FOUND, STORAGE, or TOO_LARGE above max bytes. The content is in the ctx's arena. */
 enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)
 {
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(errno));
     struct buf b = buf_make(&ctx->arena, max);
-    char piece[65536];
-    size_t n;
-    while (!b.full && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        buf_add(&b, (str){piece, n});
-    bool is_broken = ferror(f) != 0;
-    fclose(f);
-    if (is_broken || b.full)
-        return fail(ctx, is_broken ? STORAGE : TOO_LARGE, "%s: %s", path,
-                    is_broken ? "cannot be read" : "is too large");
+    TRY(read_pieces(ctx, path, &b, NULL));
     *out = buf_str(&b);
-    return OK;
+    return b.full ? fail(ctx, TOO_LARGE, "%s: is too large", path) : OK;
 }
 
-/* In pieces: a model is large, and need not fit into memory. */
 enum status file_sha256(struct ctx *ctx, const char *path, str *out)
 {
-    unsigned char piece[65536], sum[crypto_hash_sha256_BYTES];
+    unsigned char sum[crypto_hash_sha256_BYTES];
     crypto_hash_sha256_state state;
-    size_t n;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(errno));
     crypto_hash_sha256_init(&state);
-    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-        crypto_hash_sha256_update(&state, piece, n);
-    bool is_broken = ferror(f) != 0;
-    fclose(f);
-    if (is_broken)
-        return fail(ctx, STORAGE, "%s: cannot be read", path);
+    TRY(read_pieces(ctx, path, NULL, &state));
     crypto_hash_sha256_final(&state, sum);
     *out = hex_of(&ctx->arena, sum, sizeof sum);
     return OK;
