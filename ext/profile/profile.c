@@ -57,13 +57,10 @@ static const struct json *text_value(struct ctx *ctx, str text)
  * old value. */
 static bool fact_of(struct ctx *ctx, const struct memory *m, struct profile_fact *out)
 {
-    struct json *metadata = NULL;
     if (!str_starts(m->key, S(KEY)) || m->key.n == strlen(KEY))
         return false;
     out->name = str_sub(m->key, strlen(KEY), m->key.n);
-    if (m->metadata.n)
-        soft(ctx, json_parse(ctx, m->metadata, &metadata));
-    out->value = json_get(metadata, "value");
+    out->value = json_get(json_of_text(ctx, m->metadata), "value");
     if (out->value &&
         str_eq(m->content, content_of(&ctx->arena, out->name, shown_value(out->value))))
         return true;

@@ -296,6 +296,12 @@ enum status json_parse(struct ctx *ctx, str text, struct json **out)
     return OK;
 }
 
+const struct json *json_of_text(struct ctx *ctx, str text)
+{
+    struct json *v;
+    return text.n && soft(ctx, json_parse(ctx, text, &v)) ? v : NULL;
+}
+
 /* Of two members with one name the last one counts, as in other parsers: what we check must be what
  * the model's server reads. */
 static const struct json *last_member(const struct json *object, str name)

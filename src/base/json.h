@@ -34,6 +34,8 @@ enum {
  * (BAD_INPUT; TOO_LARGE for too many values) names the byte. */
 MUST_USE enum status json_parse(struct ctx *ctx, str text, struct json **out);
 
+/* The same of a text that may be damaged: NULL for it, and for "". No failure is noted. */
+const struct json *json_of_text(struct ctx *ctx, str text);
 /* Of a member: its name, decoded. Else empty. */
 str json_name(const struct json *member);
 /* The member of that name (the last of several), or NULL; also NULL when object is NULL or not an

@@ -64,8 +64,8 @@ static str lists_of(struct arena *a, const struct memory *m)
 {
     static const char *const lists[] = {"topics", "entities", "decisions"};
     CLEANUP(ctx_free) struct ctx own = {0};
-    struct json *root = NULL;
-    if (m->layer != LAYER_EPISODE || !m->metadata.n || json_parse(&own, m->metadata, &root) != OK)
+    const struct json *root = m->layer == LAYER_EPISODE ? json_of_text(&own, m->metadata) : NULL;
+    if (!root)
         return S("");
     struct buf b = buf_make(a, m->metadata.n + 1);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

@@ -17,10 +17,8 @@
 
 static bool is_empty_file(struct ctx *ctx, const struct memory *m)
 {
-    struct json *metadata;
-    return str_is(m->content, EMPTY_TEXT) && m->metadata.n &&
-           soft(ctx, json_parse(ctx, m->metadata, &metadata)) &&
-           json_is_true(json_get(metadata, EMPTY_MARK));
+    return str_is(m->content, EMPTY_TEXT) &&
+           json_is_true(json_get(json_of_text(ctx, m->metadata), EMPTY_MARK));
 }
 
 enum status engine_files(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct file **out,

@@ -12,10 +12,8 @@ const char *const condense_skip_names[] = {"summary", "layer",  "pinned",  "expl
 static bool has_mark(const struct memory *m, const char *const *names)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
-    struct json *metadata;
-    if (!m->metadata.n || json_parse(&own, m->metadata, &metadata) != OK)
-        return false;
-    for (; *names; names++) {
+    const struct json *metadata = json_of_text(&own, m->metadata);
+    for (; metadata && *names; names++) {
         const struct json *mark = json_get(metadata, *names);
         if (mark && !str_eq(mark->source, S("false")) && !str_eq(mark->source, S("null")))
             return true;

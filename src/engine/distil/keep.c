@@ -83,10 +83,8 @@ static void write_list(struct keeper *k, struct json_out *w, const struct json *
 static str metadata_of(struct keeper *k, const struct said_of_session *said, bool is_confirmed)
 {
     struct json_out w = json_in(&k->ctx->arena, 1 << 20);
-    struct json *before = NULL;
     const struct memory *old = k->d->before;
-    if (old && old->metadata.n)
-        soft(k->ctx, json_parse(k->ctx, old->metadata, &before));
+    const struct json *before = old ? json_of_text(k->ctx, old->metadata) : NULL;
     json_open(&w, '{');
     write_list(k, &w, before, "topics", said->episode.topics);
     write_list(k, &w, before, "entities", said->entities);

@@ -61,12 +61,9 @@ static void read_shingles(struct arena *a, struct episode *e)
 
 static void read_episode(struct ctx *ctx, const struct memory *m, struct episode *out)
 {
-    struct json *metadata = NULL;
+    const struct json *metadata = json_of_text(ctx, m->metadata);
     int64_t latest;
-    *out = (struct episode){.memory = *m, .latest = m->created};
-    if (m->metadata.n)
-        soft(ctx, json_parse(ctx, m->metadata, &metadata));
-    out->metadata = metadata;
+    *out = (struct episode){.memory = *m, .latest = m->created, .metadata = metadata};
     for (int i = 0; i < LIST_COUNT; i++)
         out->lists[i] = list_of(&ctx->arena, metadata, list_names[i]);
     if (time_read(json_string(json_get(metadata, "latest")), &latest) && latest > out->latest)

@@ -216,9 +216,7 @@ static str fact_line(struct plan *p, const struct recalled *r, size_t most)
 /* The metadata of an episode is JSON that a client may have written: damage gives "". */
 static str first_decision(struct plan *p, const struct memory *m)
 {
-    struct json *root = NULL;
-    if (!m->metadata.n || !soft(p->ctx, json_parse(p->ctx, m->metadata, &root)))
-        return S("");
+    const struct json *root = json_of_text(p->ctx, m->metadata);
     return engine_line(&p->ctx->arena, json_string(json_at(root, "decisions.0")), DECISION_CHARS);
 }
 

@@ -38,10 +38,7 @@ enum {
 /* The entities that the model found when the episode was distilled. Damaged metadata gives none. */
 static void add_names(struct ctx *ctx, const struct memory *m, struct strs *names)
 {
-    struct json *root = NULL;
-    if (!m->metadata.n || !soft(ctx, json_parse(ctx, m->metadata, &root)))
-        return;
-    const struct json *list = json_get(root, "entities");
+    const struct json *list = json_get(json_of_text(ctx, m->metadata), "entities");
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
     for (; v && names->n < NAMES_MAX; v = v->next)
         if (v->type == JSON_STRING)

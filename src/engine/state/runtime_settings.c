@@ -74,14 +74,6 @@ static bool take_member(struct ctx *ctx, const struct field *f, const struct jso
     return soft(ctx, fields_set(ctx, live_fields, str_of(f->name), text, out));
 }
 
-static const struct json *parse_stored(struct ctx *ctx, str text)
-{
-    struct json *root = NULL;
-    if (text.n && !soft(ctx, json_parse(ctx, text, &root)))
-        return NULL;
-    return root;
-}
-
 /* Where Qdrant is. Two texts that mean one server may differ; then the key is asked for once more
  * than needed. */
 static bool is_same_server(const struct settings *a, const struct settings *b)
@@ -106,7 +98,7 @@ static struct snapshot *snapshot_new(const struct settings *own, str text)
     *now = s->own;
     if (now->embedding_model.n)
         now->agent_embedding_model = now->embedding_model;
-    const struct json *root = parse_stored(&s->ctx, s->text);
+    const struct json *root = json_of_text(&s->ctx, s->text);
     for (const struct setting_row *row = settings_rows; row->name; row++)
         if (row->live &&
             take_member(&s->ctx, row->live, json_get(root, row->stored ?: row->name), now))
@@ -178,7 +170,7 @@ static str merge_change(struct ctx *ctx, const struct snapshot *now, const struc
                         enum null_means null)
 {
     struct json_out w = json_in(&ctx->arena, TEXT_MAX);
-    const struct json *old = parse_stored(ctx, now->text);
+    const struct json *old = json_of_text(ctx, now->text);
     bool has_key = json_string(json_get(change, "qdrant_api_key")).n > 0;
     json_open(&w, '{');
     for (const struct setting_row *row = settings_rows; row->name; row++) {

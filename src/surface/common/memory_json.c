@@ -103,12 +103,6 @@ FIELDS(receipt_out, (AS_STR, r.id, "id", .help = "as in the header X-Rememberd-R
        (JSON, lines, .inside = line_fields,
         .help = "every candidate: kind, id, source, score, tokens, injected, why"));
 
-const struct json *json_of_text(struct ctx *ctx, str text)
-{
-    struct json *v;
-    return text.n && soft(ctx, json_parse(ctx, text, &v)) ? v : NULL;
-}
-
 /* fields_write copies the source of a value. */
 const struct json *json_of(struct ctx *ctx, str source)
 {

@@ -29,8 +29,6 @@ MUST_USE enum status receipt_shape(struct ctx *ctx, const struct receipt *r,
 /* An array of n structs of that size, each written by its table. TOO_LARGE over 16 MiB. */
 MUST_USE enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                size_t size, const struct json **out);
-/* What a text has as JSON; NULL for "" and for what is no JSON. */
-const struct json *json_of_text(struct ctx *ctx, str text);
 /* A value that is written already, as a member of an answer. */
 const struct json *json_of(struct ctx *ctx, str source);
 /* One struct that always fits; and numbers by name, with_zero: also those that are 0. */

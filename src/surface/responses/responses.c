@@ -90,14 +90,12 @@ static const struct helper_call *find_caller(struct ctx *ctx, const struct reque
                                              const struct talk *t, size_t *own)
 {
     static const char *const own_parts[] = {"compact", "memory_consolidation", NULL};
-    struct json *turn = NULL;
     str header = request_header(in, TURN_HEADER);
     str part = str_trim(request_header(in, "X-OpenAI-Subagent"));
     const struct json *last = t->n ? t->places[t->n - 1] : NULL;
     size_t words = before_words(t);
     bool is_summary = words < t->n && str_starts(str_trim(t->said[words].text), S(SUMMARY_ORDER));
-    if (header.n)
-        soft(ctx, json_parse(ctx, header, &turn));
+    const struct json *turn = json_of_text(ctx, header);
     str kind = json_string(json_get(turn, "request_kind"));
     *own = is_summary ? words : t->n; /* the other asides have no message of their own */
     if (is_summary || str_is_one_of(part, own_parts) ||
