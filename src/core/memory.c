@@ -1,10 +1,14 @@
 /* memory.c - the names of the enums, and a memory that outlives where it was read. */
 #include "core/memory.h"
+#include "core/event.h"
 
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
                                     "api",  "distilled", "mcp",  NULL};
 const char *const layer_names[] = {"fact", "episode", "identity", "summary", "file", NULL};
 const char *const type_names[] = {"factual", "episodic", "procedural", "semantic", NULL};
+#define EVENT_NAME(id, name) [id] = name,
+const char *const event_names[] = {EVENTS(EVENT_NAME) NULL};
+#undef EVENT_NAME
 
 const char *const kind_names[] = {"fact",   "preference",   "context", "procedure",
                                   "entity", "relationship", NULL};
