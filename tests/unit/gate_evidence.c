@@ -50,9 +50,9 @@ TEST(the_first_person_is_recognised)
 static struct gate_evidence look_beside(struct ctx *ctx, const char *question,
                                         const char *const *said, bool in_one, double idle)
 {
-    struct query *query = NEW(&ctx->arena, struct query);
-    struct word_hits *hits = NEW(&ctx->arena, struct word_hits);
-    float weights[QUERY_WORDS_MAX];
+    struct pool_question *asked = NEW(&ctx->arena, struct pool_question);
+    struct query *query = &asked->query;
+    struct word_hits *hits = &asked->words;
     struct gate_result *v = NEW_N(&ctx->arena, struct gate_result, 8);
     *query = query_of(&ctx->arena, str_of(question), 0);
     hits->v = NEW_N(&ctx->arena, struct word_hit, 8);
@@ -72,15 +72,10 @@ static struct gate_evidence look_beside(struct ctx *ctx, const char *question,
     hits->n = n;
     hits->messages = 200;
     for (size_t i = 0; i < query->n; i++)
-        weights[i] = hits->found[i] ? 5.0f - (float)hits->found[i] : 0;
-    const struct gate_in in = {.question = str_of(question),
-                               .query = query,
-                               .hits = hits,
-                               .weights = weights,
-                               .rarest = 4,
-                               .v = v,
-                               .n = n,
-                               .idle = idle};
+        asked->weights[i] = hits->found[i] ? 5.0f - (float)hits->found[i] : 0;
+    asked->rarest = 4;
+    asked->idle = idle;
+    const struct gate_in in = {str_of(question), asked, v, n};
     return gate_evidence_of(&ctx->arena, &in);
 }
 

@@ -119,18 +119,18 @@ static int place_in(str question, str word)
 
 static void look_at_words(struct gate_look *l)
 {
-    const struct query *q = l->in->query;
+    const struct query *q = &l->in->asked->query;
     double unsaid = 0, rarity = 0;
     for (l->n = 0; l->n < q->n; l->n++) {
         size_t i = l->n;
         struct asked_word *w = &l->words[i];
         *w = (struct asked_word){.text = q->texts[i], .stem = q->stems[i], .last_session = -1};
         w->rarity = word_rarity(w->text);
-        w->is_unsaid = l->in->hits->found[i] == 0;
+        w->is_unsaid = l->in->asked->words.found[i] == 0;
         w->is_name = is_name_at(l->question, w->text);
         w->place = place_in(l->question, w->text);
-        w->worth = w->rarity * (double)l->in->weights[i];
-        l->all += w->is_unsaid ? w->rarity * l->in->rarest : w->worth;
+        w->worth = w->rarity * (double)l->in->asked->weights[i];
+        l->all += w->is_unsaid ? w->rarity * l->in->asked->rarest : w->worth;
         rarity += w->rarity;
         unsaid += w->is_unsaid;
         l->out[GATE_known_names] += w->is_name && !w->is_unsaid;
@@ -147,7 +147,7 @@ static double worth_of(const struct gate_look *l, const struct sight *s, bool by
 {
     double worth = 0;
     for (size_t i = 0; i < l->n; i++) {
-        double of_word = by_rarity ? l->words[i].worth : (double)l->in->weights[i];
+        double of_word = by_rarity ? l->words[i].worth : (double)l->in->asked->weights[i];
         worth += (s->own >> i & 1) ? of_word : (s->label >> i & 1) * label_worth * of_word;
     }
     return worth;
@@ -174,7 +174,7 @@ static struct sight sight_of(struct gate_look *l, const struct word_hit *hit)
  * so only those that were not seen yet are added up. */
 static void look_at_hits(struct gate_look *l, struct arena *a)
 {
-    const struct word_hits *hits = l->in->hits;
+    const struct word_hits *hits = &l->in->asked->words;
     struct sight last = {0};
     l->sights = NEW_N(a, struct sight, hits->n + 1);
     for (size_t h = 0; h < hits->n; h++) {
@@ -209,7 +209,7 @@ static void look_at_windows(struct gate_look *l)
     double plain = 0, best = 0;
     uint16_t last = 0;
     for (size_t i = 0; i < l->n; i++)
-        plain += l->words[i].is_unsaid ? l->in->rarest : (double)l->in->weights[i];
+        plain += l->words[i].is_unsaid ? l->in->asked->rarest : (double)l->in->asked->weights[i];
     for (size_t h = 0; h < l->n_sights; h++) {
         doc_id doc = l->sights[h].doc;
         struct sight s = sight_around(l, h, doc_is_memory(doc) ? doc : doc + 2, 2);
@@ -365,7 +365,7 @@ static void look_at_results(struct gate_look *l, struct arena *a)
     }
     out[GATE_score] = log_odds(score);
     out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
-    out[GATE_phrase] = phrase / l->in->rarest;
+    out[GATE_phrase] = phrase / l->in->asked->rarest;
 }
 
 /* --- the whole --- */
@@ -427,9 +427,11 @@ static void look_again_small(double *out, double pool, double idle)
 struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 {
     struct gate_evidence e = {0};
+    const struct query *q = &in->asked->query;
+    const struct word_hits *words = &in->asked->words;
     struct gate_look l = {.in = in,
                           .question = utf8_cut(in->question, QUESTION_MAX),
-                          .pool = fmax((double)(in->hits->messages + in->hits->memories), 1),
+                          .pool = fmax((double)(words->messages + words->memories), 1),
                           .out = e.signals};
     look_at_words(&l);
     look_at_hits(&l, a);
@@ -438,10 +440,10 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_pairs(&l, a);
     look_at_results(&l, a);
     e.signals[GATE_self] = gate_is_first_person(in->question);
-    e.signals[GATE_when] = in->query->wants_date;
-    e.signals[GATE_digits] = SOME(i, in->query->n, str_has_digit(in->query->texts[i]));
-    e.signals[GATE_form] = form_of(l.question, in->vector);
-    look_again_small(e.signals, l.pool, in->idle);
+    e.signals[GATE_when] = q->wants_date;
+    e.signals[GATE_digits] = SOME(i, q->n, str_has_digit(q->texts[i]));
+    e.signals[GATE_form] = form_of(l.question, in->asked->vector);
+    look_again_small(e.signals, l.pool, in->asked->idle);
     e.unsaid = unsaid_words(a, &l);
     return e;
 }

@@ -22,17 +22,24 @@ struct gate_result {
     double tokens; /* how much of the question its tokens, and those around it, mean; or 0 */
 };
 
+/* A question, and what its words are worth in one pool. */
+struct pool_question {
+    struct query query;
+    float weights[QUERY_WORDS_MAX]; /* of its words */
+    struct word_hits words;         /* the texts that hold them */
+    double rarest;                  /* weight of a word that one text holds */
+    const float *vector;            /* by the encoder, or NULL */
+    bool aggregation;               /* whether the answer is spread over many places */
+    bool is_of_several;             /* it asks for several things, or in two steps */
+    double idle;                    /* of what the user said near it, what tells nothing; a part */
+};
+
 /* A question and what a search of one pool found. */
 struct gate_in {
     str question;
-    const float *vector; /* of the question by the encoder, or NULL */
-    const struct query *query;
-    const struct word_hits *hits; /* of the words of the query */
-    const float *weights;         /* of each word, in this pool */
-    double rarest;                /* weight of a word that one document holds */
-    const struct gate_result *v;  /* best first */
+    const struct pool_question *asked;
+    const struct gate_result *v; /* best first */
     size_t n;
-    double idle; /* the part of what the user said near the question that tells nothing */
 };
 
 /* What the question and the pool look like, by enum gate_signal. */

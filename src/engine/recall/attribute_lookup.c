@@ -5,7 +5,6 @@
 
 #include "base/utf8.h"
 #include "core/tokens.h"
-#include "engine/gate/evidence.h"
 #include "engine/recall/line_selection.h"
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"

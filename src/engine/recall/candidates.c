@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/recall/outside_rankers.h"
 #include "engine/recall/supersession.h"

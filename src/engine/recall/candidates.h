@@ -1,9 +1,8 @@
 /* candidates.h - finds, describes and ranks the candidates of a question. */
 #pragma once
 
-#include "engine/gate/weights.h"
+#include "engine/gate/evidence.h"
 #include "engine/past/past.h"
-#include "engine/questions/query.h"
 #include "engine/recall/lexical.h"
 #include "engine/recall/quotable.h"
 #include "engine/recall/tombstones.h"
@@ -18,18 +17,6 @@
 #define FOUND_SAME 0.7f
 /* Documents that are taken from the index for a word of the question. */
 enum { FOUND_HITS_MAX = 20000 };
-
-/* A question, and what its words are worth in one pool. */
-struct pool_question {
-    struct query query;
-    float weights[QUERY_WORDS_MAX]; /* of its words */
-    struct word_hits words;         /* the texts that hold them */
-    double rarest;                  /* weight of a word that one text holds */
-    const float *vector;            /* by the encoder, or NULL */
-    bool aggregation;               /* whether the answer is spread over many places */
-    bool is_of_several;             /* it asks for several things, or in two steps */
-    double idle;                    /* of what the user said near it, what tells nothing; a part */
-};
 
 /* How it was searched, for verdicts and receipts. */
 struct search_account {

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/rule.h"
-#include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 #include "engine/text/form.h"
 #include "engine/text/rank.h"
@@ -48,15 +47,7 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                           .score = f->found[i].score,
                                           .cosine = (double)f->found[i].by->dense,
                                           .tokens = (double)f->found[i].by->tokens.near_rare};
-    const struct gate_in in = {.question = f->in->question,
-                               .vector = space->asked.vector,
-                               .query = &space->asked.query,
-                               .hits = &space->asked.words,
-                               .weights = space->asked.weights,
-                               .rarest = space->asked.rarest,
-                               .v = v,
-                               .n = n,
-                               .idle = space->asked.idle};
+    const struct gate_in in = {f->in->question, &space->asked, v, n};
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 

@@ -4,7 +4,6 @@
 #include "core/settings.h"
 #include "core/tokens.h"
 #include "engine/distil.h"
-#include "engine/gate/evidence.h"
 #include "engine/questions/snippet.h"
 #include "engine/recall/attribute_lookup.h"
 #include "engine/recall/block.h"
