@@ -297,7 +297,7 @@ str directive_front(str text, bool is_joined)
 {
     struct sentence s;
     str rest = text;
-    while (sentence_cut_short(&rest, &s) && is_joined && text.n - rest.n < JOINED)
+    while (sentence_next(&rest, true, &s) && is_joined && text.n - rest.n < JOINED)
         ;
     return str_sub(text, 0, text.n - rest.n);
 }

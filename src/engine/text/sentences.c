@@ -183,7 +183,7 @@ static size_t next_stop(str text, size_t i)
     return i;
 }
 
-static bool cut_next(str *rest, bool cuts_ordinals, struct sentence *out)
+bool sentence_next(str *rest, bool cuts_ordinals, struct sentence *out)
 {
     str text = *rest;
     bool is_end = false;
@@ -199,16 +199,6 @@ static bool cut_next(str *rest, bool cuts_ordinals, struct sentence *out)
     assert(out->text.n || !text.n); /* or who cuts sentence by sentence would never end */
     *rest = str_sub(text, out->text.n, text.n);
     return text.n > 0;
-}
-
-bool sentence_cut(str *rest, struct sentence *out)
-{
-    return cut_next(rest, false, out);
-}
-
-bool sentence_cut_short(str *rest, struct sentence *out)
-{
-    return cut_next(rest, true, out);
 }
 
 str first_sentences(str text, size_t n)

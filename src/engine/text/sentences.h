@@ -15,11 +15,14 @@ struct sentence {
  * the whole text. A sentence ends at . ! ? before a blank or the end, at a full width mark, and at
  * an empty line; not in "3.14", behind an abbreviation or an initial, behind the number that it
  * begins with, nor behind an ordinal ("am 24. kommt Anna"). What follows the last sentence is one
- * as well, if it is only blanks.
+ * as well, if it is only blanks. cuts_ordinals: an ordinal ends one, too, as orders are found less
+ * well behind other words.
  */
-bool sentence_cut(str *rest, struct sentence *out);
-/* The same, but an ordinal ends one: orders are found less well behind other words. */
-bool sentence_cut_short(str *rest, struct sentence *out);
+bool sentence_next(str *rest, bool cuts_ordinals, struct sentence *out);
+static inline bool sentence_cut(str *rest, struct sentence *out)
+{
+    return sentence_next(rest, false, out);
+}
 
 /* The text up to the end of its nth sentence; where a sentence goes on, the next one is a part. */
 str first_sentences(str text, size_t n);
