@@ -140,13 +140,10 @@ static enum status read_hits(struct finder *f, const struct stem_hit *hits, size
             docs[messages_n++] = hits[i].doc;
     TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, messages_n, messages));
     TRY(past_memories(&f->past, of_memories, memories_n, memories));
-    for (size_t i = 0; i < n; i++) {
-        (*out)[i].is_memory = doc_is_memory(hits[i].doc);
-        if ((*out)[i].is_memory)
-            (*out)[i].memory = memories[k++];
-        else
-            (*out)[i].message = messages[m++];
-    }
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = doc_is_memory(hits[i].doc)
+                        ? (struct recalled){.is_memory = true, .memory = memories[k++]}
+                        : (struct recalled){.message = messages[m++]};
     return OK;
 }
 

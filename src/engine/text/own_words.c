@@ -300,9 +300,7 @@ static bool is_page(str text)
  * "Remember that I hate olives." */
 static str around_lines(struct arena *a, str page)
 {
-    str first = line_at(page, 0), last = page;
-    for (size_t i = 0; i < page.n; i = next_line(page, i))
-        last = line_at(page, i);
+    str first = line_at(page, 0), last = rest_from(page, str_behind_last(page, '\n'));
     first = str_is_one_of(first_word(a, first), note_openings) ? first : S("");
     last = str_is_one_of(first_word(a, last), note_openings) ? last : S("");
     return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(first), S_ARG(last)));
