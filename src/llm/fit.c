@@ -232,14 +232,14 @@ static void write_object(struct json_out *w, const struct field *table, const st
 }
 
 /* Row by row, so that one bad member can be dropped where the table does not require it. */
-static enum status read_rows(struct ctx *ctx, const struct field *table, const struct json *object,
-                             bool leniently, void *out)
+enum status llm_read(struct ctx *ctx, const struct field *table, const struct json *object,
+                     bool leniently, void *out)
 {
     for (const struct field *f = table; f->name; f++) {
         const struct field row[2] = {*f};
         const struct json *v = json_get(object, f->name);
         enum status s = f->type == FIELD_OBJECT && v && v->type == JSON_OBJECT
-                            ? read_rows(ctx, f->inside, v, leniently, (char *)out + f->at)
+                            ? llm_read(ctx, f->inside, v, leniently, (char *)out + f->at)
                             : fields_read(ctx, row, object, false, out);
         if (s != OK && (f->required || !leniently))
             return s;
@@ -247,12 +247,6 @@ static enum status read_rows(struct ctx *ctx, const struct field *table, const s
             fields_defaults(row, out);
     }
     return OK;
-}
-
-enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
-                               const struct json *object, void *out)
-{
-    return read_rows(ctx, table, object, true, out);
 }
 
 /* Converts by writing new JSON, so that the one reader of tables keeps all its checks. Nested lists
@@ -266,5 +260,5 @@ enum status llm_fit(struct ctx *ctx, const struct field *table, const struct jso
     assert(object->type == JSON_OBJECT);
     write_object(&w, table, object);
     TRY(json_parse(ctx, buf_str(w.b), &fitted));
-    return read_rows(ctx, table, fitted, leniently, out);
+    return llm_read(ctx, table, fitted, leniently, out);
 }

@@ -63,9 +63,10 @@ MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct 
  */
 MUST_USE enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct field *table,
                               void *out, struct llm_answer *answer);
-/* Reads one such object of a list; members that do not fit are dropped unless required. */
-MUST_USE enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
-                                        const struct json *object, void *out);
+/* Reads one such object of a list. leniently: members that do not fit are dropped unless required.
+ */
+MUST_USE enum status llm_read(struct ctx *ctx, const struct field *table, const struct json *object,
+                              bool leniently, void *out);
 /* Whether a text breaks off inside its JSON object. */
 bool llm_breaks_off(str text);
 /*

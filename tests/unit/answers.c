@@ -180,7 +180,7 @@ TEST(a_share_is_read_however_it_is_said)
                               cases[i].said);
         CHECK_OK(asked(ctx, m, SCRIPT({.text = text.p}), &t, &answer));
         CHECK_INT(m->app.calls, 1);
-        CHECK_OK(llm_read_leniently(ctx, candidate, t.pinned->first, &c));
+        CHECK_OK(llm_read(ctx, candidate, t.pinned->first, true, &c));
         if (fabs(c.salience - cases[i].share) > 1e-9)
             fail_msg("%s: %f", cases[i].said, c.salience);
     }

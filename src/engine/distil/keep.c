@@ -154,7 +154,7 @@ static enum status keep_facts(struct keeper *k, const struct json *list, enum la
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
     for (size_t i = 0; v && i < most; v = v->next) {
         struct said_fact fact;
-        if (soft(k->ctx, llm_read_leniently(k->ctx, said_fact_fields, v, &fact))) {
+        if (soft(k->ctx, llm_read(k->ctx, said_fact_fields, v, true, &fact))) {
             TRY(keep_fact(k, &fact, layer));
             i++;
         }
