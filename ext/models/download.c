@@ -181,11 +181,9 @@ static void remove_folder(const char *path)
  * synced. */
 static void sync_folder(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
         fsync(fd);
-        close(fd);
-    }
 }
 
 /* Removes what an interrupted installation left: folders that begin with a dot and the name. */

@@ -194,13 +194,10 @@ static enum status put_open_file(struct ctx *ctx, const struct s3 *s, str name, 
 enum status s3_put(struct ctx *ctx, const struct s3 *s, str name, const char *path)
 {
     struct stat st = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum status status = fd < 0 || fstat(fd, &st) != 0
-                             ? fail(ctx, STORAGE, "%s: %s", path, strerror(errno))
-                             : put_open_file(ctx, s, name, path, (struct upload){fd, st.st_size});
-    if (fd >= 0)
-        close(fd);
-    return status;
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
+    return put_open_file(ctx, s, name, path, (struct upload){fd, st.st_size});
 }
 
 /* --- reading --- */

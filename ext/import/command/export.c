@@ -64,7 +64,7 @@ static enum status write_file(struct ctx *ctx, struct engine *e, struct exportin
     const char *part = str_printf(&ctx->arena, "%s.part", path).p;
     if (access(path, F_OK) == 0)
         return fail(ctx, CONFLICT, "%s: %s", path, strerror(EEXIST));
-    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    CLEANUP(fd_close) int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail(ctx, errno == EEXIST ? CONFLICT : STORAGE, "%s: %s", part, strerror(errno));
     leftover_add(part);
@@ -73,7 +73,6 @@ static enum status write_file(struct ctx *ctx, struct engine *e, struct exportin
         s = fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
     if (s != OK)
         unlink(part);
-    close(fd);
     return s;
 }
 

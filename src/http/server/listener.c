@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 enum { BACKLOG = 1024 }; /* the kernel cuts it down to net.core.somaxconn */
 
 /* --- an address and port --- */
@@ -55,8 +57,7 @@ static int port_of(int fd)
 /* Also closes the socket, if there is one. */
 static enum status fail_listen(struct ctx *ctx, str at, int fd, int error)
 {
-    if (fd >= 0)
-        close(fd);
+    fd_close(&fd);
     if (error == EADDRINUSE)
         return fail(ctx, CONFLICT, S_FMT " is in use by another program", S_ARG(at));
     return fail(ctx, UNSUPPORTED, "cannot listen on " S_FMT ": %s", S_ARG(at), strerror(error));
@@ -97,12 +98,10 @@ static enum status remove_stale(struct ctx *ctx, const struct sockaddr_un *addre
         return errno == ENOENT ? OK : fail(ctx, UNSUPPORTED, "%s: %s", path, strerror(errno));
     if (!S_ISSOCK(file.st_mode))
         return fail(ctx, CONFLICT, "%s exists and is not a socket", path);
-    int fd = new_socket(AF_UNIX);
+    CLEANUP(fd_close) int fd = new_socket(AF_UNIX);
     bool is_stale = fd >= 0 &&
                     connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
                     errno == ECONNREFUSED;
-    if (fd >= 0)
-        close(fd);
     if (!is_stale)
         return fail(ctx, CONFLICT, "%s is in use by another program", path);
     if (unlink(path) != 0)
