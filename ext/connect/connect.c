@@ -205,11 +205,10 @@ static void show_changes(struct ctx *ctx, const struct plan *p)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct edited_file *f = &p->files[i];
-        bool is_deleted = f->is_there && !f->after.n;
         printf("%s" S_FMT "%s\n", i ? "\n" : "", S_ARG(f->path),
-               !f->is_there ? " (new file)"
-               : is_deleted ? " (is removed: nothing is left)"
-                            : "");
+               !f->is_there  ? " (new file)"
+               : !f->after.n ? " (is removed: nothing is left)"
+                             : "");
         str rest = without_tokens(&ctx->arena, diff_lines(&ctx->arena, f->before, f->after));
         while (rest.n)
             print_line(str_cut(&rest, '\n'));
