@@ -105,8 +105,7 @@ const struct field options_table[] = {
          "the new key instead"),
     TEXT(tools, 1000, "LIST",
          "Tools that are listed: all, default, claude, osaurus, omniroute, or names, separated by "
-         "commas. "
-         "Others can be called all the same"),
+         "commas. Others can be called all the same"),
     TEXT(format, 100, "NAME", "Format of the file. Without --format, rememberd looks at the file"),
     TEXT(url, 2000, "URL",
          "Address of the server. Without --url: where the settings say that it listens"),

@@ -257,8 +257,7 @@ enum status command_review_check(struct ctx *ctx, const struct options *o)
         return OK;
     if (o->words.n == 2 || name_index(review_decisions, o->words.v[1], -1) < 0)
         return fail(ctx, BAD_INPUT,
-                    "must be one of: review, review allow ID, review forget ID, "
-                    "review hold ID");
+                    "must be one of: review, review allow ID, review forget ID, review hold ID");
     return OK;
 }
 

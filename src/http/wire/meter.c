@@ -143,8 +143,7 @@ enum status allowance_check(struct ctx *ctx, const struct allowance *a)
     if (atomic_load(&a->until_us) - clock_mono_us() < AHEAD_US)
         return OK;
     return fail(ctx, TOO_BUSY,
-                "requests without a token take too much of the processor; try again "
-                "in a moment");
+                "requests without a token take too much of the processor; try again in a moment");
 }
 
 void allowance_take(struct allowance *a, int64_t cpu_us)
