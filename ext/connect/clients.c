@@ -127,8 +127,7 @@ static void write_hook(struct ctx *ctx, const struct client_entry *e,
 static bool runs_hook(str command, str own)
 {
     static const str word = S(" hook");
-    bool is_own =
-        str_starts(command, own) && str_starts(str_sub(command, own.n, command.n), word);
+    bool is_own = str_starts(command, own) && str_starts(str_sub(command, own.n, command.n), word);
     size_t at = is_own ? own.n : str_find(command, word);
     str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
     size_t name = str_behind_last(program, '/');

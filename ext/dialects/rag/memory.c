@@ -50,8 +50,8 @@ static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
 /* [{"loc": ["query", "page"], "msg": "…", "type": "…"}]: FastAPI tells body and query apart. */
 static const struct json *invalid_list(struct ctx *ctx, const struct request *in)
 {
-    bool is_asking = str_is(in->method, "GET") || str_is(in->method, "HEAD") ||
-                     str_is(in->method, "DELETE");
+    bool is_asking =
+        str_is(in->method, "GET") || str_is(in->method, "HEAD") || str_is(in->method, "DELETE");
     str field = str_of(ctx->field);
     const struct json *loc =
         json_of(ctx, JSON_FORM(&ctx->arena, field.n ? "['%',%]" : "['%']",

@@ -22,7 +22,8 @@ enum { TRIPLE_BITS = 16, BUCKETS = 1024 };
         "[A-Z0-9]{13,20})))" WORD_ENDS
 /* An IBAN is found by itself, and whole. */
 #define NUMBER_REGEX                                                                               \
-    REACH_WITHOUT("(?!(?-i:[A-Z]{2}\\d\\d [A-Z\\d]{4} [A-Z\\d]{4} ))") NO_DATE "(\\d(?:[ ./-]?\\d){7,17})" WORD_ENDS
+    REACH_WITHOUT("(?!(?-i:[A-Z]{2}\\d\\d [A-Z\\d]{4} [A-Z\\d]{4} ))")                             \
+    NO_DATE "(\\d(?:[ ./-]?\\d){7,17})" WORD_ENDS
 #define DNI_REGEX REACH "((?-i:(?:\\d\\d\\.?\\d{3}\\.?\\d{3}|[XYZ]-?\\d{7})[ -]?[A-Z]))" WORD_ENDS
 /* The words of all lists for these have 3 to 8 letters. */
 #define SEED_REGEX                                                                                 \
