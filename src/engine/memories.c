@@ -89,7 +89,7 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     TRY(store_write(ctx, e->store, &b));
     if (rule == PUT_ONCE && !b.added) /* someone else has said it in this moment */
         return say_again(ctx, e, pool, kept.id, m);
-    if (!kept.id.n) /* the writer gives one to all that it keeps */
+    if (!kept.doc) /* the writer gives one to all that it keeps */
         return fail(ctx, CONFLICT, "it was erased while it was being stored");
     *m = kept;
     return OK;

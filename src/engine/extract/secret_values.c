@@ -292,6 +292,20 @@ static struct value value_at(str text, size_t at)
 static bool value_fits(str text, const struct secret_name *name, size_t at, enum link link,
                        struct value *v);
 
+/* Not of "to OpenWeatherMapProduction is": a link behind a word of letters makes it a name. */
+static bool is_value_at(str text, const struct secret_name *name, size_t at)
+{
+    enum { CODE = 5 }; /* bytes of one of several codes */
+    struct value v;
+    enum link next;
+    size_t to;
+    bool fits = value_fits(text, name, at, LINK_WEAK, &v);
+    struct shape s = shape_of(str_sub(text, v.from, v.to));
+    if (name->row->kind == SECRET_CODES)
+        return s.digits && v.to - v.from >= CODE;
+    return fits && (s.digits || s.signs || !link_at(text, v.to, &to, &next));
+}
+
 /* Where the value begins. With LINK_NONE, directly behind the name. "password for the router is"
  * has the password's link, "password manager is" has the manager's. A weak link, as in "password to
  * the router is", is passed where no value follows it, and another link does. */
@@ -302,8 +316,7 @@ static size_t find_link(str text, const struct secret_name *name, enum link *lin
     bool is_other = begin > name->to + ENDING || str_is(str_sub(text, name->to, begin), "s");
     for (int words = 0; words <= WORDS_BETWEEN && at < text.n; words++) {
         bool is_linked = link_at(text, at, &to, link);
-        struct value v;
-        if (is_linked && (*link != LINK_WEAK || value_fits(text, name, to, LINK_WEAK, &v))) {
+        if (is_linked && (*link != LINK_WEAK || is_value_at(text, name, to))) {
             *link = is_other && *link == LINK_WORD ? LINK_WEAK : *link;
             return to;
         }

@@ -134,7 +134,7 @@ static size_t behind_fence(struct reader *r, size_t at)
  * 1 begin]…[page 1 end]", too. */
 static size_t behind_tag(struct reader *r, size_t at)
 {
-    str text = r->text, begin = S(" begin]");
+    str text = r->text, begin = S(" begin");
     size_t end = at + 1, *endless = text.p[at] == '[' ? &r->squares : &r->endless;
     bool is_square = text.p[at] == '[' && (!at || text.p[at - 1] == '\n');
     if ((!is_square && text.p[at] != '<') || end == text.n || !is_letter(text.p[end]))
@@ -143,14 +143,14 @@ static size_t behind_tag(struct reader *r, size_t at)
            (is_ascii_word(text.p[end]) || char_is_one_of(text.p[end], is_square ? "_- " : "_-")))
         end++;
     str open = str_sub(text, at + 1, end), rest = rest_from(text, end), close;
-    bool is_open = is_square && (str_starts(rest, S("]\n")) || str_starts(rest, S("]\r\n")));
-    if (*endless >= ENDLESS_MAX || is_square != is_open)
+    bool is_begin = is_square && str_ends(open, begin) && str_starts(rest, S("]"));
+    bool is_open = is_begin || str_starts(rest, S("]\n")) || str_starts(rest, S("]\r\n"));
+    if (*endless >= ENDLESS_MAX || (is_square && !is_open))
         return 0;
-    open.n += is_square;
-    if (is_square && str_ends(open, begin))
+    if (is_begin)
         close = str_printf(r->a, "[" S_FMT " end]", S_ARG(str_sub(open, 0, open.n - begin.n)));
     else
-        close = str_printf(r->a, "%c/" S_FMT "%s", text.p[at], S_ARG(open), is_square ? "" : ">");
+        close = str_printf(r->a, "%c/" S_FMT "%c", text.p[at], S_ARG(open), is_square ? ']' : '>');
     size_t to = str_find(rest, close);
     *endless += to == rest.n;
     return to < rest.n && to >= TAGGED_MIN ? end + to + close.n : 0;
@@ -372,7 +372,7 @@ static bool is_prompt(str text)
     str line = {0};
     for (text = str_trim(text); text.n; has_other |= text.n && has_label(line))
         line = str_trim(str_cut(&text, '\n'));
-    return has_other && has_label(line) && str_ends(line, S(":"));
+    return has_other && has_label(line) && str_find(line, S(":")) + 1 == line.n;
 }
 
 /* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */
