@@ -157,7 +157,7 @@ static bool is_replaced(const struct judging *j, size_t line)
     }
     double sum = one[x->tokens.n && by->tokens.n] + sure * log(odds / fmax(1 - odds, 1e-9)) +
                  many * log1p(others) + several * log1p(fmax(more, 0));
-    return x->by != line && sum >= 0;
+    return sum >= 0;
 }
 
 /* A line that replaces one that is given may be given for it, and be replaced itself. "No wait,
@@ -185,6 +185,6 @@ enum status supersession_judge(const struct finder *f, size_t *by)
         j.v[j.v[i].by].is_judged = true;
     }
     for (size_t i = 0; i < j.n; i++)
-        by[i] = j.v[i].odds && is_replaced(&j, i) ? j.v[i].by : i;
+        by[i] = j.v[i].by != i && is_replaced(&j, i) ? j.v[i].by : i;
     return OK;
 }

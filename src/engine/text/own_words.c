@@ -225,14 +225,18 @@ static size_t behind_mail(struct arena *a, str text, size_t at)
     return text.n;
 }
 
+/* "Answer:": at most so many words in front of a line's colon. */
+static bool has_label(str line, size_t words)
+{
+    size_t n = str_find(line, S(":"));
+    return n && n < line.n && n <= LABEL_MAX && word_count(str_sub(line, 0, n)) <= words;
+}
+
 /* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
 static bool is_example(struct arena *a, str line)
 {
     static const char *const arrows[] = {" -> ", " => ", " \xE2\x86\x92 ", "' ->", "\" ->", NULL};
-    size_t colon = str_find(line, S(":"));
-    bool has_label =
-        colon < line.n && colon <= LABEL_MAX && word_count(str_sub(line, 0, colon)) <= 2;
-    if (has_label && str_is_one_of(first_word(a, line), sample_labels))
+    if (has_label(line, 2) && str_is_one_of(first_word(a, line), sample_labels))
         return true;
     str code = str_trim(line);
     return code.n && char_is_one_of(code.p[0], "'\"") && text_holds_any(line, arrows);
@@ -357,22 +361,15 @@ static str without_documents(struct reader *r)
     return str_trim(buf_str(&b));
 }
 
-/* "Answer": a line's first word, with a colon behind it. */
-static bool has_label(str line)
-{
-    size_t n = str_find(line, S(":"));
-    return n && n < line.n && n <= LABEL_MAX && word_count(str_sub(line, 0, n)) == 1;
-}
-
 /* A prompt that a program made has labels, and ends where the model's words shall begin: "Context:
  * …", "Answer:". */
 static bool is_prompt(str text)
 {
     bool has_other = false;
     str line = {0};
-    for (text = str_trim(text); text.n; has_other |= text.n && has_label(line))
+    for (text = str_trim(text); text.n; has_other |= text.n && has_label(line, 1))
         line = str_trim(str_cut(&text, '\n'));
-    return has_other && has_label(line) && str_find(line, S(":")) + 1 == line.n;
+    return has_other && has_label(line, 1) && str_find(line, S(":")) + 1 == line.n;
 }
 
 /* May give "". Linear in the text, but for ENDLESS_MAX searches for an end that is not there. */

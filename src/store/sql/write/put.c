@@ -284,7 +284,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
 {
     int64_t erased = 0;
     struct bundle_put p = {.bundle = b};
-    bool is_same = false;
+    bool is_same = false, is_gone;
     assert(db->changes);
     b->in_work = false;
     p.to = (struct put){.ctx = ctx,
@@ -294,8 +294,8 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
                         .space = b->pool.space,
                         .rule = b->rule,
                         .keeps_metadata = b->n_messages > 0 || b->rule == PUT_IMPORT};
-    TRY(is_erased_since(ctx, db, b, &is_same));
-    if (is_same)
+    TRY(is_erased_since(ctx, db, b, &is_gone));
+    if (is_gone)
         return OK;
     TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
     if (b->replaces)
