@@ -231,7 +231,7 @@ static enum status renew_table(struct ctx *ctx, str text, const char *table, str
             buf_add(&b, str_sub(text, item.from, item.to));
         has_header |= is_table;
     }
-    *out = has_header ? buf_str(&b) : edit_splice(a, buf_str(&b), 0, 0, lines);
+    *out = has_header ? buf_str(&b) : edit_splice(a, lines, lines.n, lines.n, buf_str(&b));
     return OK;
 }
 

@@ -5,14 +5,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool is_ours(const struct json *element)
+static bool is_ours(const struct json *element, str program)
 {
-    return str_is(json_string(json_get(element, "own")), "yes");
+    return str_eq(json_string(json_get(element, "own")), program);
 }
 
 static const struct place places[] = {
     {"servers.ours", NULL},
-    {"hooks.stop", is_ours},
+    {"hooks.stop", is_ours, S("yes")},
 };
 
 static const char table[] = "servers.ours";
