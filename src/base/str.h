@@ -42,7 +42,7 @@ static inline str str_of(const char *c)
 static inline str str_sub(str s, size_t from, size_t to)
 {
     PART_IS_SOUND(from, to);
-    return (str){s.p + from, to - from};
+    return (str){s.p ? s.p + from : s.p, to - from};
 }
 
 static inline bool str_eq(str a, str b)
