@@ -41,6 +41,17 @@ test('the request is kept in its conversation, teaches nothing and is not found'
   assert.ok(items.some((one) => one.text === 'Please forget that I am afraid of dogs.'));
 });
 
+test('what shall not be kept teaches nothing and is not found', async (t) => {
+  const server = await serve(t);
+  for (const text of ["Don't remember this: my boss Karen is getting divorced.", 'Merk dir das bitte nicht: meine Chefin Karen lässt sich scheiden.']) {
+    assert.match((await server.tell(text)).json().choices[0].message.content, /^Asked to forget something/);
+    assert.deepEqual(await memories(server), []);
+    assert.equal(await given(server, 'Is my boss Karen getting divorced?'), '');
+  }
+  await server.tell("Don't forget that my boss Karen plays tennis.");
+  assert.match(await given(server, 'What does my boss Karen play?'), /tennis/);
+});
+
 test('it is noticed where no script is Latin, too, and not where something shall not be forgotten', async (t) => {
   const server = await serve(t);
   const noticed = async (text) => /^Asked to forget something/.test((await server.tell(text)).json().choices[0].message.content);

@@ -60,6 +60,8 @@ TEST(requests_of_later_strangers_are_recognised)
                  (int[]){282, 10, 1});
     check_counts(ctx, "forget-twins.json", (int[]){180, 134, 86}, (int[]){60, 43, 3},
                  (int[]){210, 20, 9});
+    /* of the message itself or the one before: "Don't remember this: ..." */
+    check_counts(ctx, "forget-this.json", (int[]){52, 45, 31}, (int[]){0, 0, 0}, (int[]){30, 3, 0});
 }
 
 /* The sentences that the rules of before were tested with, one by one. They are in the fit. */
