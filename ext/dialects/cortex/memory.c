@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "ext/dialects/cortex/common.h"
 #include "ext/duplicates/duplicates.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * Cortex's memories are ours, seen by app: search and list, save, delete one or all, find and close
@@ -71,8 +71,7 @@ static HANDLER(search_memories)
     TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
     for (size_t i = 0; i < n; i++)
         v[i].similarity = score_rounded(v[i].similarity);
-    TRY(json_list(ctx, hit_out_fields, v, n, sizeof *v, &shape.results));
-    return reply_fields(out, search_out_fields, &shape);
+    return list_reply(ctx, search_out_fields, &shape, v, n, sizeof *v, out);
 }
 
 /* --- list --- */
@@ -113,8 +112,7 @@ static HANDLER(list_memories)
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     for (size_t i = 0; i < n; i++)
         show_memory(ctx, app, &v[i], now);
-    TRY(json_list(ctx, shown_fields, v, n, sizeof *v, &shape.memories));
-    return reply_fields(out, list_out_fields, &shape);
+    return list_reply(ctx, list_out_fields, &shape, v, n, sizeof *v, out);
 }
 
 /* --- save --- */
@@ -247,8 +245,7 @@ static HANDLER(list_duplicates)
                       &groups[d - v].duplicates));
         shape.total += (int64_t)d->n;
     }
-    TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
-    return reply_fields(out, groups_out_fields, &shape);
+    return list_reply(ctx, groups_out_fields, &shape, groups, n, sizeof *groups, out);
 }
 
 /* An empty name in the query must not change another app. */

@@ -123,8 +123,7 @@ static HANDLER(show_history)
                                     .token_count = tokens_of(v[i].text),
                                     .created_at = v[i].created};
     struct history_out shape = {.session_id = s.id};
-    TRY(json_list(ctx, said_out_fields, said, n, sizeof *said, &shape.messages));
-    return reply_fields(out, history_out_fields, &shape);
+    return list_reply(ctx, history_out_fields, &shape, said, n, sizeof *said, out);
 }
 
 /* --- all of them --- */
@@ -182,8 +181,7 @@ static enum status reply_list(struct ctx *ctx, const struct sessions_out *found,
         const struct list_place place = {.value = (double)last->updated, .row = last->no};
         shape->next = cursor_write(ctx, of, &place);
     }
-    TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
-    return reply_fields(out, list_out_fields, shape);
+    return list_reply(ctx, list_out_fields, shape, rows, found->n, sizeof *rows, out);
 }
 
 /* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
@@ -214,8 +212,7 @@ static enum status search_sessions(struct ctx *ctx, struct app *app, const struc
         row->text = found[i].best->text;
     }
     shape.total = (int64_t)all;
-    TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
-    return reply_fields(out, list_out_fields, &shape);
+    return list_reply(ctx, list_out_fields, &shape, rows, n, sizeof *rows, out);
 }
 
 /* limit and offset are repeated in the answer, for clients that page without keeping their own

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * There is no table of entities: a user is a person, an agent and an app are parts of a space's
@@ -134,9 +134,8 @@ HANDLER(mem0_entity_list)
     size_t n = e.n - from < (size_t)page.page_size ? e.n - from : (size_t)page.page_size;
     struct mem0_page *shape = &e.shown.page;
     shape->count = (int64_t)e.n;
-    TRY(json_list(ctx, entity_fields, e.v + from, n, sizeof *e.v, &shape->results));
     mem0_page_links(ctx, in, &page, shape);
-    return reply_fields(out, mem0_entity_page_fields, &e.shown);
+    return list_reply(ctx, mem0_entity_page_fields, &e.shown, e.v + from, n, sizeof *e.v, out);
 }
 
 /* --- erasing --- */

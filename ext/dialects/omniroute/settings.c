@@ -149,8 +149,7 @@ static HANDLER(qdrant_search_now)
     struct hit_out *items = NEW_N(&ctx->arena, struct hit_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
-    TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    return reply_fields(out, search_out_fields, &shape);
+    return list_reply(ctx, search_out_fields, &shape, items, n, sizeof *items, out);
 }
 
 SHAPE(cleanup_out, (BOOL, ok), (AS_INT, deleted, "deletedCount"),

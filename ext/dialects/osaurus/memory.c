@@ -250,8 +250,7 @@ static HANDLER(consolidate_now)
     TRY(engine_consolidate(ctx, app->engine, pool, c->dry_run, &shape.report));
     const struct consolidate_report *r = &shape.report;
     shape.dry_run = r->dry_run;
-    TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &shape.changes));
-    return reply_fields(out, consolidate_out_fields, &shape);
+    return list_reply(ctx, consolidate_out_fields, &shape, r->lines, r->n, sizeof *r->lines, out);
 }
 
 /* --- the log --- */

@@ -186,8 +186,7 @@ static HANDLER(list_memories)
         return fail_field(ctx, "search", "must have at most %d characters", SEARCH_MAX);
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     const struct rag_shown *items = show_all(ctx, v, n, S(""));
-    TRY(json_list(ctx, rag_shown_fields, items, n, sizeof *items, &shape.memories));
-    return reply_fields(out, list_out_fields, &shape);
+    return list_reply(ctx, list_out_fields, &shape, items, n, sizeof *items, out);
 }
 
 /* --- statistics --- */

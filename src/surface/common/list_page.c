@@ -68,9 +68,12 @@ enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *
     return OK;
 }
 
-enum status list_reply(struct ctx *ctx, const struct field *table, struct list_page *page,
-                       const void *items, size_t n, size_t size, struct reply *out)
+enum status list_reply(struct ctx *ctx, const struct field *table, void *page, const void *items,
+                       size_t n, size_t size, struct reply *out)
 {
-    TRY(json_list(ctx, table[0].inside, items, n, size, &page->items));
+    const struct field *row = table;
+    for (; row->type != FIELD_JSON || !row->inside; row++)
+        assert(row->name);
+    TRY(json_list(ctx, row->inside, items, n, size, (void *)((char *)page + row->at)));
     return reply_fields(out, table, page);
 }

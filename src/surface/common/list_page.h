@@ -41,8 +41,9 @@ struct list_page {
 #define LIST_PAGE(NAME, TABLE, HELP)                                                               \
     static FIELDS_OF(list_page, NAME, LIST_ITEMS(TABLE, HELP), LIST_TOTAL, LIST_NEXT)
 
-/* Puts the items into the page and answers with it; table has them in its first row. */
-MUST_USE enum status list_reply(struct ctx *ctx, const struct field *table, struct list_page *page,
+/* Puts the items where table has its first list, and answers with the page: a struct list_page, or
+ * another that table describes. */
+MUST_USE enum status list_reply(struct ctx *ctx, const struct field *table, void *page,
                                 const void *items, size_t n, size_t size, struct reply *out);
 
 /* The fields of a query that ask for a page. */

@@ -101,8 +101,7 @@ static HANDLER(qdrant_search)
     struct hit_out *items = NEW_N(&ctx->arena, struct hit_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
-    TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
-    return reply_fields(out, hits_out_fields, &shape);
+    return list_reply(ctx, hits_out_fields, &shape, items, n, sizeof *items, out);
 }
 
 SHAPE(cleanup_out, (INT, erased, .help = "points that were older"),

@@ -2,7 +2,7 @@
 
 #include "core/suggest.h"
 #include "surface/common/error_body.h"
-#include "surface/common/memory_json.h"
+#include "surface/common/list_page.h"
 
 /*
  * What was set while a server ran wins over the file, the environment and the options, and null
@@ -119,11 +119,10 @@ static HANDLER(settings_list)
     for (const struct setting_row *row = settings_rows; row->name; row++)
         if (named ? json_get(named, row->name) != NULL : row != &settings_rows[SETTING_upstream])
             items[shape.total++] = shape_of(ctx, &v, row);
-    TRY(json_list(ctx, setting_out_fields, items, (size_t)shape.total, sizeof *items,
-                  &shape.items));
     if (!named)
         TRY(list_upstreams(ctx, app->settings, &shape.upstreams));
-    return reply_fields(out, settings_out_fields, &shape);
+    return list_reply(ctx, settings_out_fields, &shape, items, (size_t)shape.total, sizeof *items,
+                      out);
 }
 
 /* The engine checks the values; here the reason is given why a setting cannot be changed. */

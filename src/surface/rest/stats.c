@@ -178,8 +178,7 @@ static HANDLER(series_show)
                                .by = str_of(by_names[q->by]),
                                .from = v[0].begin,
                                .to = v[n - 1].begin};
-    TRY(json_list(ctx, period_out_fields, items, n, sizeof *items, &shape.items));
-    return reply_fields(out, series_out_fields, &shape);
+    return list_reply(ctx, series_out_fields, &shape, items, n, sizeof *items, out);
 }
 
 /* --- spaces --- */
