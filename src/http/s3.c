@@ -168,12 +168,16 @@ static enum status check_stored(struct ctx *ctx, const struct s3 *s, str name, s
                 S_ARG(s->place), S_ARG(name), (long long)got.bytes);
 }
 
-static enum status put_open_file(struct ctx *ctx, const struct s3 *s, str name, const char *path,
-                                 struct upload upload)
+enum status s3_put(struct ctx *ctx, const struct s3 *s, str name, const char *path)
 {
     static const int64_t most = INT64_C(5) << 30;
+    struct stat st = {0};
     struct answer got;
     str sha;
+    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
+    const struct upload upload = {fd, st.st_size};
     if (upload.bytes > most)
         return fail(ctx, TOO_LARGE,
                     "a backup of %.1f GB is too large for S3, which takes 5.3 GB in one call; use "
@@ -189,15 +193,6 @@ static enum status put_open_file(struct ctx *ctx, const struct s3 *s, str name, 
                                    .upload = &upload},
                      &got));
     return check_stored(ctx, s, name, sha, upload.bytes);
-}
-
-enum status s3_put(struct ctx *ctx, const struct s3 *s, str name, const char *path)
-{
-    struct stat st = {0};
-    CLEANUP(fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
-    return put_open_file(ctx, s, name, path, (struct upload){fd, st.st_size});
 }
 
 /* --- reading --- */
