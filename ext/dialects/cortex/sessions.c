@@ -170,20 +170,6 @@ static enum status list_pools(struct ctx *ctx, struct app *app, const struct req
                     : auth_spaces(ctx, app, &in->who, v);
 }
 
-static enum status reply_list(struct ctx *ctx, const struct sessions_out *found, str of,
-                              struct list_out *shape, struct reply *out)
-{
-    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found->n + 1);
-    for (size_t i = 0; i < found->n; i++)
-        rows[i] = (struct row_out){.of = found->v[i], .score = NAN};
-    if (found->has_more) {
-        const struct session *last = &found->v[found->n - 1];
-        const struct list_place place = {.value = (double)last->updated, .row = last->no};
-        shape->next = cursor_write(ctx, of, &place);
-    }
-    return list_reply(ctx, list_out_fields, shape, rows, found->n, sizeof *rows, out);
-}
-
 /* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
  * is how many conversations these are of. */
 static enum status search_sessions(struct ctx *ctx, struct app *app, const struct list_in *a,
@@ -242,7 +228,15 @@ static HANDLER(list_sessions)
     f.no = place.row;
     TRY(engine_sessions_page(ctx, app->engine, pools, &f, &found));
     shape.total = found.total;
-    return reply_list(ctx, &found, of, &shape, out);
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found.n + 1);
+    for (size_t i = 0; i < found.n; i++)
+        rows[i] = (struct row_out){.of = found.v[i], .score = NAN};
+    if (found.has_more) {
+        const struct session *last = &found.v[found.n - 1];
+        place = (struct list_place){.value = (double)last->updated, .row = last->no};
+        shape.next = cursor_write(ctx, of, &place);
+    }
+    return list_reply(ctx, list_out_fields, &shape, rows, found.n, sizeof *rows, out);
 }
 
 static const struct route routes[] = {
