@@ -52,15 +52,6 @@ static enum status name_in_jwt(struct ctx *ctx, str source, str *name)
                : fail_field(ctx, str_c(&ctx->arena, source), "must be a JWT with the claim sub");
 }
 
-/* Open WebUI can send the person as a signed token; a header whose name ends in -Jwt is read as
- * one. */
-static enum status name_in_header(struct ctx *ctx, const struct request *in, str source, str *out)
-{
-    TRY(one_header(ctx, in, source, out));
-    bool is_jwt = source.n > 4 && str_eq_nocase(str_sub(source, source.n - 4, source.n), S("-jwt"));
-    return out->n && is_jwt ? name_in_jwt(ctx, source, out) : OK;
-}
-
 /* --- names in bodies --- */
 
 /* What Claude Code puts into metadata.user_id: an object as text, or before mid-2026
@@ -180,13 +171,17 @@ static enum status become_person(struct ctx *ctx, const struct person *p, struct
                   "X-OpenWebUI-User-Jwt,X-OpenWebUI-User-Id,X-OpenWebUI-User-Email,"               \
                   "X-User-Id,X-User-Email,X-LiteLLM-Customer-Id,X-LiteLLM-End-User-Id"
 
+/* Open WebUI can send the person as a signed token; a header whose name ends in -Jwt is read as
+ * one. */
 static enum status ask_source(struct ctx *ctx, const struct request *in, const struct json *body,
                               str source, struct person *out)
 {
     out->source = source;
-    if (str_find(source, S("-")) < source.n)
-        return name_in_header(ctx, in, source, &out->name);
-    return body ? name_in_body(ctx, body, source, &out->name) : OK;
+    if (str_find(source, S("-")) == source.n)
+        return body ? name_in_body(ctx, body, source, &out->name) : OK;
+    TRY(one_header(ctx, in, source, &out->name));
+    bool is_jwt = source.n > 4 && str_eq_nocase(str_sub(source, source.n - 4, source.n), S("-jwt"));
+    return out->name.n && is_jwt ? name_in_jwt(ctx, source, &out->name) : OK;
 }
 
 /* The first one with a name. */
