@@ -48,6 +48,9 @@ test('what shall not be kept teaches nothing and is not found', async (t) => {
     assert.deepEqual(await memories(server), []);
     assert.equal(await given(server, 'Is my boss Karen getting divorced?'), '');
   }
+  for (const text of ['Off the record: my son is called Natan.', 'Please delete this from your memory. I live in Leeds.', 'Das bitte nicht speichern, aber ich bin schwanger.'])
+    await server.tell(text);
+  assert.deepEqual(await memories(server), [], 'nor by what rules read in it');
   await server.tell("Don't forget that my boss Karen plays tennis.");
   assert.match(await given(server, 'What does my boss Karen play?'), /tennis/);
 });

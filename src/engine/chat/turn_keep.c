@@ -169,11 +169,11 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     }
     b->distil_at = distil_due(engine_runtime(e), clock_ms());
     b->rule = rules == EXTRACT_TABLE ? PUT_REPLACE : PUT_SUPERSEDE;
+    forget_requests_leave(t->record.question, all, b->n_messages);
     for (const struct message *m = all; m < all + b->n_messages; m++)
         if ((!m->is_echo || m->says.n) && /* else nothing in it is new */
             (str_is(m->role, "user") || (rules == EXTRACT_TABLE && str_is(m->role, "assistant"))))
             extract_from(ctx, e, &tombstones, m, b);
-    forget_requests_leave(t->record.question, all, b->n_messages);
     return OK;
 }
 
