@@ -55,6 +55,15 @@ test('what shall not be kept teaches nothing and is not found', async (t) => {
   assert.match(await given(server, 'What does my boss Karen play?'), /tennis/);
 });
 
+test('what shall be kept is', async (t) => {
+  const server = await serve(t);
+  for (const text of ['Please store this: my sister is a nurse.', 'Be sure to remember this: I take my coffee black.']) {
+    await server.tell(text);
+    const { results } = (await server.ask('POST', '/v1/memories/search', { query: text })).json();
+    assert.ok(results.some((one) => JSON.stringify(one).includes(text)), text);
+  }
+});
+
 test('it is noticed where no script is Latin, too, and not where something shall not be forgotten', async (t) => {
   const server = await serve(t);
   const noticed = async (text) => /^Asked to forget something/.test((await server.tell(text)).json().choices[0].message.content);
