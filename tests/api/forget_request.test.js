@@ -57,7 +57,7 @@ test('what shall not be kept teaches nothing and is not found', async (t) => {
 
 test('what shall be kept is', async (t) => {
   const server = await serve(t);
-  for (const text of ['Please store this: my sister is a nurse.', 'Be sure to remember this: I take my coffee black.']) {
+  for (const text of ['Please store this: my sister is a nurse.', 'Be sure to remember this: I take my coffee black.', 'Bitte nicht vergessen: Oma hat am dritten Mai Geburtstag.']) {
     await server.tell(text);
     const { results } = (await server.ask('POST', '/v1/memories/search', { query: text })).json();
     assert.ok(results.some((one) => JSON.stringify(one).includes(text)), text);

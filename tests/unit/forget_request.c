@@ -57,14 +57,14 @@ TEST(requests_of_later_strangers_are_recognised)
     check_counts(ctx, "forget-fresh.json", (int[]){130, 105, 74}, (int[]){40, 35, 0},
                  (int[]){160, 2, 0});
     check_counts(ctx, "forget-far.json", (int[]){144, 118, 74}, (int[]){54, 41, 0},
-                 (int[]){282, 12, 1});
+                 (int[]){282, 10, 1});
     check_counts(ctx, "forget-twins.json", (int[]){180, 134, 86}, (int[]){60, 43, 3},
                  (int[]){210, 20, 9});
     /* of the message itself or the one before: "Don't remember this: ..." */
-    check_counts(ctx, "forget-this.json", (int[]){52, 44, 30}, (int[]){0, 0, 0}, (int[]){30, 0, 0});
+    check_counts(ctx, "forget-this.json", (int[]){52, 43, 31}, (int[]){0, 0, 0}, (int[]){30, 0, 0});
     /* the same and what shall be kept: "Please save this: ..." */
-    check_counts(ctx, "forget-keep.json", (int[]){67, 50, 33}, (int[]){0, 0, 0},
-                 (int[]){120, 13, 3});
+    check_counts(ctx, "forget-keep.json", (int[]){67, 48, 30}, (int[]){0, 0, 0},
+                 (int[]){120, 10, 0});
 }
 
 /* The sentences that the rules of before were tested with, one by one. They are in the fit. */
@@ -74,7 +74,7 @@ TEST(what_rules_knew_is_mostly_known)
     struct judged mere = judged_count(list, "mere", 0, judge, NULL),
                   more = judged_count(list, "more", 0, judge, NULL),
                   other = judged_count(list, "other", 0, judge, NULL);
-    CHECK(mere.of == 35 && noticed(mere) >= 33);
+    CHECK(mere.of == 35 && noticed(mere) >= 34);
     CHECK(more.of == 7 && noticed(more) >= 5);
     CHECK(other.of == 43 && noticed(other) <= 9 && other.verdicts[FORGET_ASKED] <= 3);
 }

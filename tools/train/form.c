@@ -57,7 +57,7 @@ static const struct table {
      3,
      0.5,
      0.2,
-     {0.058, 0.1},
+     {0.055, 0.1},
      99,
      .writes_out = true},
     {"--wish",
