@@ -59,8 +59,7 @@ static void print_verified(struct ctx *ctx, const struct verified_out *v, bool i
            S_ARG(date_of(&ctx->arena, v->signed_at)), S_ARG(v->state), S_ARG(v->public_key),
            is_key_known ? ", as given" : ": compare it with the server's (--key)");
     if (v->covered_by.n)
-        printf("the text is covered: its hash, or that of all of its space or user, is there "
-               "(" S_FMT ")\n",
+        printf("the text is covered: its hash, or its space's or user's, is there (" S_FMT ")\n",
                S_ARG(v->covered_by));
 }
 
@@ -76,7 +75,8 @@ enum status command_verify_erasure(struct ctx *ctx, const struct options *o)
     if (o->text.n)
         TRY(certificate_covers(ctx, &c, pool_of(o), o->text, &covered_by));
     if (o->text.n && !covered_by.n)
-        return fail(ctx, NOT_FOUND, "the text is not among what this certificate says was erased");
+        return fail(ctx, NOT_FOUND,
+                    "the text is not among what was erased of this --user and --space");
     const struct verified_out out = {c.id,    c.at,        c.what,       c.memories, c.messages,
                                      c.state, c.signed_at, c.public_key, covered_by};
     if (o->json)

@@ -433,6 +433,7 @@ test('settings are listed with where they come from, and none is left out', asyn
   is('gate_threshold', 0.05, 'default');
   is('memory', true, 'default');
   is('retention_days', null, 'default');
+  assert.match(all.retention_days.help, /^If set, /); // its default does not act
   assert.equal(all.tool_rounds.default, 4);
   assert.deepEqual([all.tool_rounds.min, all.tool_rounds.max, all.tool_rounds.type, all.tool_rounds.acts], [1, 20, 'integer', 'at start']);
   assert.match(all.tool_rounds.cost, /request/);

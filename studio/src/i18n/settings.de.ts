@@ -82,7 +82,7 @@ export const settings: Record<string, string> = {
   dedup_llm: 'Ob zwischen dedup_llm_low und dedup_llm_high das Kernmodell entscheidet',
   dedup_llm_low: 'Kleinste Ähnlichkeit, ab der das Kernmodell gefragt wird',
   dedup_llm_high: 'Kleinste Ähnlichkeit, ab der das Kernmodell nicht mehr nötig ist',
-  retention_days: 'Wie viele Tage eine Erinnerung höchstens alt sein darf, um gefunden zu werden',
+  retention_days: 'Wenn gesetzt, sind ältere Erinnerungen verborgen',
   strategy: 'Wie Erinnerungen gefunden werden: hybrid (Wörter und Vektoren), semantic (Vektoren) oder recent (die neuesten)',
   skills_enabled: 'Gespeichert für Clients, die es anzeigen. Dieser Server hat keine Skills',
   rerank_enabled: 'Ob ein Modell die Funde einer Suche neu ordnet',
